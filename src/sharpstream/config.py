@@ -1,0 +1,295 @@
+"""Every setting of a run, as frozen dataclasses that refuse bad values by name; TOML in and out.
+
+Recipes (`experiments/recipes.py`) return these, the command line edits them, a run directory keeps the resolved ones.
+Paper constants live only in the recipes: the defaults here are the small settings of the simulations.
+"""
+
+import dataclasses
+import math
+import tomllib
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Self, TypeVar
+
+from sharpstream.errors import ConfigError
+
+Config = TypeVar("Config")
+
+
+def require(ok: bool, owner: object, name: str, allowed: str) -> None:
+    """Refuse a field's value, naming the field, the value and what is allowed."""
+    if not ok:
+        raise ConfigError(f"{type(owner).__name__}.{name} = {getattr(owner, name)!r}: it must be {allowed}")
+
+
+def require_choices(owner: Any) -> None:
+    """Check every Literal field of a dataclass against its choices (the types alone do not hold at run time)."""
+    for name, hint in typing.get_type_hints(type(owner)).items():
+        if typing.get_origin(hint) is Literal:
+            choices = typing.get_args(hint)
+            require(getattr(owner, name) in choices, owner, name, "one of " + ", ".join(map(repr, choices)))
+
+
+def positive(owner: object, *names: str) -> None:
+    """Each named field is an integer of at least 1."""
+    for name in names:
+        value = getattr(owner, name)
+        require(isinstance(value, int) and not isinstance(value, bool) and value >= 1, owner, name, "an integer ≥ 1")
+
+
+def finite_at_least(owner: object, low: float, *names: str) -> None:
+    """Each named field is a finite number of at least `low`."""
+    for name in names:
+        value = getattr(owner, name)
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        require(number and math.isfinite(value) and value >= low, owner, name, f"a finite number ≥ {low:g}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdamConfig:
+    """Adam with coupled weight decay (the decay is added to the gradient)."""
+
+    lr: float = 1e-4
+    """Step size; pattern block ℓ uses lr·γ^(ℓ−1)."""
+    beta1: float = 0.9
+    beta2: float = 0.999
+    eps: float = 1e-8
+    weight_decay: float = 1e-8
+
+    def __post_init__(self) -> None:
+        finite_at_least(self, 0.0, "lr", "weight_decay")
+        for name in ("beta1", "beta2"):
+            require(0.0 <= getattr(self, name) < 1.0, self, name, "in [0, 1)")
+        require(math.isfinite(self.eps) and self.eps > 0.0, self, "eps", "a finite number > 0")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SleepConfig:
+    """When the learner sleeps and what it replays."""
+
+    trigger: Literal["every", "idle", "novelty", "never"] = "every"
+    """every: after N wake steps; idle: after seconds without input; novelty: when reconstruction gets worse."""
+    every: int = 20_000
+    """Wake steps between sleeps (trigger `every`)."""
+    idle_seconds: float = 5.0
+    """Seconds without input before sleep (trigger `idle`)."""
+    novelty_ratio: float = 2.0
+    """Sleep when the reconstruction EMA exceeds this multiple of its floor since the last sleep (trigger `novelty`)."""
+    novelty_rest: int = 1_000
+    """Wake steps after a sleep before the floor is measured (trigger `novelty`): the EMA starts from 0."""
+    tags: int = 100
+    """Capacity of the first-in-first-out buffer of tagged (h¹, c²)."""
+    replay_length: int = 64
+    """R: tokens generated from each tag."""
+    tau: float | None = None
+    """Gate of the consolidation updates; the wake threshold when not given."""
+    top_k: int = 0
+    """Sample replayed tokens from the k most probable only; 0 samples from all."""
+    replay_noise: float = 0.0
+    """Standard deviation of Gaussian noise added to the input windows of consolidation."""
+    reset_on_sleep: bool = False
+    """Zero the hidden states and clocks after sleep instead of restoring them (what the published numbers did)."""
+
+    def __post_init__(self) -> None:
+        require_choices(self)
+        positive(self, "every", "novelty_rest", "tags", "replay_length")
+        finite_at_least(self, 0.0, "idle_seconds", "replay_noise")
+        require(math.isfinite(self.novelty_ratio) and self.novelty_ratio > 1.0, self, "novelty_ratio", "a number > 1")
+        require(isinstance(self.top_k, int) and self.top_k >= 0, self, "top_k", "an integer ≥ 0 (0 means all)")
+        if self.tau is not None:
+            finite_at_least(self, 0.0, "tau")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharpConfig:
+    """The SHARP model and how it learns (DESIGN section 3)."""
+
+    levels: int = 3
+    """L: context blocks and pattern blocks."""
+    width: int = 100
+    """H: size of every hidden state."""
+    embedding: int = 30
+    """E: size of a block's input after its embedding."""
+    depth: int = 3
+    """Linear layers in each pattern block."""
+    window: int = 4
+    """T: how many tokens back a gradient reaches."""
+    alpha: int | None = None
+    """α: acceleration between levels; equal to the window when not given."""
+    gamma: float = 0.1
+    """γ: learning-rate slow-down from one pattern block to the next above."""
+    tau: float = 1e-3
+    """τ: context block 1 learns, and the step is tagged, when the reconstruction EMA exceeds this."""
+    decoder: Literal["rnn", "recall"] = "rnn"
+    """rnn: the paper's decoder; recall: T linear read-outs of the last state."""
+    conditioning: Literal["film", "concat"] = "film"
+    """How a pattern block takes the context from above."""
+    activation: Literal["pre", "between"] = "pre"
+    """Where GELU stands: before every linear but the last (published), or between consecutive linears."""
+    input_size: int = 0
+    """0: block 1 reads tokens through its own table. D > 0: it reads frozen D-dimensional vectors given beside it."""
+    train_upper_awake: bool = False
+    """The wake-only arm: upper context blocks learn online whenever their clock ticks, and there is no sleep."""
+    dead_upper_levels: bool = False
+    """Control: every upper encoder weight is 1.0 at the start, which kills the upper levels (a published artefact)."""
+    dtype: Literal["float32", "float64"] = "float32"
+    adam: AdamConfig = field(default_factory=AdamConfig)
+    sleep: SleepConfig = field(default_factory=SleepConfig)
+
+    def __post_init__(self) -> None:
+        require_choices(self)
+        positive(self, "levels", "width", "embedding", "depth", "window")
+        if self.alpha is not None:
+            positive(self, "alpha")
+        finite_at_least(self, 0.0, "gamma", "tau")
+        require(isinstance(self.input_size, int) and self.input_size >= 0, self, "input_size", "an integer ≥ 0")
+
+    @property
+    def acceleration(self) -> int:
+        """α, resolved: the window's length unless it was given."""
+        return self.window if self.alpha is None else self.alpha
+
+    @property
+    def sleep_tau(self) -> float:
+        """τ of the consolidation updates, resolved."""
+        return self.tau if self.sleep.tau is None else self.sleep.tau
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamConfig:
+    """Where the tokens come from."""
+
+    name: str = "nonlinear"
+    """linear, random, nonlinear, python-docs, text8, pg19, a file path, or - for standard input."""
+    k: int = 2
+    """nonlinear only: how many past community visits decide the direction."""
+    start: int = 0
+    """First token read (corpora and files)."""
+    end: int | None = None
+    """One past the last token read; the whole corpus when not given."""
+    alphabet: Literal["letters", "bytes"] = "letters"
+    """Files and standard input: 27 symbols (space, a-z) or the 256 byte values."""
+
+    def __post_init__(self) -> None:
+        require_choices(self)
+        require(bool(self.name), self, "name", "the name of a stream, a file path or -")
+        positive(self, "k")
+        require(isinstance(self.start, int) and self.start >= 0, self, "start", "an integer ≥ 0")
+        if self.end is not None:
+            require(isinstance(self.end, int) and self.end > self.start, self, "end", f"an integer > start ({self.start})")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig:
+    """One run: a learner, a stream, how many tokens, which seed, how often to look."""
+
+    learner: str = "sharp"
+    """sharp, or a baseline: rnn, lstm, gru, clockwork, transformer, counts."""
+    engine: Literal["fused", "reference"] = "fused"
+    """fused: the compiled learner; reference: its PyTorch twin (slow; needs the torch extra)."""
+    tokens: int = 200_000
+    """How many tokens to learn from (fewer if the stream ends)."""
+    seed: int = 0
+    """Seeds the model, the replay and a synthetic stream's data."""
+    log_every: int = 10_000
+    """Tokens per line of metrics.jsonl."""
+    probe_every: int = 0
+    """Tokens between frozen evaluations of the probe segments seen so far; 0 for none."""
+    probe_length: int = 10_000
+    """Tokens in each probe segment."""
+    stream: StreamConfig = field(default_factory=StreamConfig)
+    sharp: SharpConfig = field(default_factory=SharpConfig)
+
+    def __post_init__(self) -> None:
+        require_choices(self)
+        positive(self, "tokens", "log_every", "probe_length")
+        require(isinstance(self.seed, int) and 0 <= self.seed < 2**63, self, "seed", "an integer in 0..2^63-1")
+        require(isinstance(self.probe_every, int) and self.probe_every >= 0, self, "probe_every", "an integer ≥ 0")
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some fields changed."""
+        return dataclasses.replace(self, **changes)
+
+
+def to_dict(config: Any) -> dict[str, Any]:
+    """A config as nested plain values, ready for JSON or TOML."""
+    return dataclasses.asdict(config)
+
+
+def from_dict(kind: type[Config], values: Mapping[str, Any], *, base: Config | None = None, where: str = "") -> Config:
+    """Build a config from nested plain values over `base`; unknown names and wrong types are errors that name them.
+
+    >>> from_dict(AdamConfig, {"lr": 0.001}).lr
+    0.001
+    """
+    hints = typing.get_type_hints(kind)
+    changes: dict[str, Any] = {}
+    if not isinstance(values, Mapping):
+        raise ConfigError(f"{where or kind.__name__} must be a table of settings, not {values!r}")
+    for name, value in values.items():
+        path = f"{where}.{name}" if where else name
+        if name not in hints:
+            raise ConfigError(f"there is no setting {path!r}; {kind.__name__} has: {', '.join(sorted(hints))}")
+        if dataclasses.is_dataclass(hints[name]):
+            inner = getattr(base, name) if base is not None else None
+            changes[name] = from_dict(typing.cast(type, hints[name]), value, base=inner, where=path)
+        else:
+            changes[name] = _plain(value, hints[name], path)
+    if base is None:
+        return kind(**changes)
+    return typing.cast(Config, dataclasses.replace(typing.cast(Any, base), **changes))
+
+
+def _plain(value: Any, hint: Any, path: str) -> Any:
+    """A scalar of the hinted type, or an error; integers may stand for floats."""
+    choices = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    for choice in choices:
+        if typing.get_origin(choice) is Literal:
+            return value  # the dataclass itself names the choices
+        if choice is type(None) and value is None:
+            return None
+        if choice is float and isinstance(value, (int, float)) and not isinstance(value, bool):
+            return float(value)
+        if isinstance(choice, type) and type(value) is choice:
+            return value
+    wanted = " or ".join(getattr(choice, "__name__", str(choice)) for choice in choices)
+    raise ConfigError(f"{path} = {value!r}: it must be of type {wanted}")
+
+
+def load_toml(path: Path, base: RunConfig) -> RunConfig:
+    """A run's settings from a TOML file over `base`."""
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise ConfigError(f"cannot read the config file {path}: {problem.strerror}") from problem
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        raise ConfigError(f"{path} is not a TOML file: {problem}") from problem
+    return from_dict(RunConfig, values, base=base)
+
+
+def to_toml(config: Any) -> str:
+    """A config as TOML text that `load_toml` reads back; unset (None) fields are left out."""
+    return "\n".join(_toml_lines(to_dict(config), "")) + "\n"
+
+
+def _toml_lines(values: Mapping[str, Any], table: str) -> list[str]:
+    """Scalars first, then each nested table under its heading: the order TOML asks for."""
+    lines = [f"{name} = {_toml_value(value)}" for name, value in values.items() if not isinstance(value, dict) and value is not None]
+    for name, value in values.items():
+        if isinstance(value, dict):
+            path = f"{table}.{name}" if table else name
+            lines += ["", f"[{path}]", *_toml_lines(value, path)]
+    return lines
+
+
+def _toml_value(value: Any) -> str:
+    """One scalar in TOML's spelling."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        escaped = "".join(f"\\u{ord(c):04x}" if ord(c) < 32 or ord(c) == 127 else c for c in value.replace("\\", "\\\\").replace('"', '\\"'))
+        return f'"{escaped}"'
+    return repr(value)

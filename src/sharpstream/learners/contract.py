@@ -1,0 +1,81 @@
+"""The one contract every learner keeps: SHARP, its baselines, its references.
+
+The loop, the evaluations and the contract suite of the tests know learners only through this file.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from sharpstream.errors import StreamError
+
+Array = npt.NDArray[Any]
+Bits = npt.NDArray[np.float64]
+Tokens = npt.NDArray[np.integer[Any]]
+State = dict[str, Array]  # a learner's whole state: flat, named NumPy arrays
+Regime = Mapping[str, str | int | float]  # how a number came about: clip, contexts, carry, update interval
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """A predictor of the next token that learns from each token once."""
+
+    name: str
+    vocabulary: int
+    regime: Regime
+
+    def predict(self) -> npt.NDArray[np.float64]:
+        """Probabilities of the next token, (V,). Changes nothing."""
+
+    def observe(self, token: int) -> float:
+        """Score one token in bits by what was predicted before it was seen, then learn from it."""
+
+    def learn(self, tokens: Tokens) -> Bits:
+        """`observe` over a whole chunk: the same result token for token, compiled."""
+
+    def evaluate(self, tokens: Tokens) -> Bits:
+        """Bits of each token with learning off, on a copy of the state. Changes nothing."""
+
+    def state_dict(self) -> State:
+        """Copies of every array that decides what happens next."""
+
+    def load_state_dict(self, state: Mapping[str, Array]) -> None:
+        """Continue from a `state_dict`; refuses unknown, missing or misshapen arrays."""
+
+    def parameters(self, *, active: bool = False) -> int:
+        """How many trained numbers there are; with `active`, only those that change while awake."""
+
+
+@runtime_checkable
+class Sleeper(Protocol):
+    """A learner that also learns offline."""
+
+    def sleep(self) -> Mapping[str, Any] | None:
+        """Replay and consolidate now; a report of what was done, or None when nothing was tagged."""
+
+
+def check_tokens(tokens: Tokens, vocabulary: int, *, first: int = 0) -> npt.NDArray[np.int32]:
+    """The tokens as int32, or an error that names the first one outside the vocabulary and its position."""
+    array = np.asarray(tokens)
+    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+        raise StreamError(f"tokens must be a one-dimensional array of integers, not {array.dtype} of shape {array.shape}")
+    bad = np.flatnonzero((array < 0) | (array >= vocabulary))
+    if bad.size:
+        where = int(bad[0])
+        raise StreamError(
+            f"tokens[{first + where}] = {int(array[where])}, but the vocabulary has {vocabulary} symbols (0..{vocabulary - 1})"
+        )
+    return np.ascontiguousarray(array, dtype=np.int32)
+
+
+@contextmanager
+def frozen(learner: Learner) -> Iterator[None]:
+    """Run a block and put the learner's state back afterwards, whatever happened inside."""
+    state = learner.state_dict()
+    try:
+        yield
+    finally:
+        learner.load_state_dict(state)

@@ -1,0 +1,38 @@
+"""What a stream is: tokens that arrive in order, counted from 0, with a name and a vocabulary.
+
+Every source of tokens (synthetic, corpus, file, stdin) is a `Stream`; the loop only calls `take` and `seek`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+Tokens = npt.NDArray[np.int32]
+
+
+class Stream(ABC):
+    """An ordered source of tokens 0..vocabulary-1; endless when `length` is None."""
+
+    name: str
+    symbols: tuple[str, ...]  # how each token is shown to a person
+    length: int | None
+    position: int = 0  # how many tokens have been taken
+
+    @property
+    def vocabulary(self) -> int:
+        """How many distinct tokens there are."""
+        return len(self.symbols)
+
+    @abstractmethod
+    def take(self, count: int) -> Tokens:
+        """The next `count` tokens; fewer only at the end of the stream, and none after it."""
+
+    @abstractmethod
+    def seek(self, position: int) -> None:
+        """Continue from `position`, by index or by replay; a live stream can only refuse."""
+
+    @abstractmethod
+    def identity(self) -> Mapping[str, str | int]:
+        """What makes this the same stream again: its name, and its seed or its sha256. Goes into checkpoints."""
