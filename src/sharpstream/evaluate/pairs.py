@@ -1,0 +1,68 @@
+"""Paired differences over seeds or segments: mean, 95 % interval by Student's t, and how many pairs.
+
+In come two mappings from the same keys (seed, segment, or both) to a number; out comes one difference. The tables and
+the experiments call this. Keys that have no partner are refused: an unpaired mean hides which seeds were lucky.
+"""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sharpstream.errors import ConfigError
+from sharpstream.evaluate.student import t_quantile
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its interval; with a single value the interval is unknown (NaN), not zero."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+    level: float = 0.95
+
+    @property
+    def half_width(self) -> float:
+        """Half of the interval: the number after ±."""
+        return 0.5 * (self.high - self.low)
+
+
+def mean_interval(values: Sequence[float], *, level: float = 0.95) -> Estimate:
+    """mean ± t_{(1+level)/2, n−1} · s/√n, s the standard deviation with n − 1.
+
+    >>> mean_interval([1.0]).n
+    1
+    """
+    n = len(values)
+    if n == 0:
+        raise ConfigError("there are no values to average")
+    if not 0.0 < level < 1.0:
+        raise ConfigError(f"level = {level!r}: it must be between 0 and 1, such as 0.95")
+    mean = math.fsum(values) / n
+    if n == 1:
+        return Estimate(mean, math.nan, math.nan, 1, level)
+    if not math.isfinite(mean):
+        return Estimate(mean, math.nan, math.nan, n, level)
+    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
+    half = t_quantile(0.5 * (1.0 + level), n - 1) * deviation / math.sqrt(n)
+    return Estimate(mean, mean - half, mean + half, n, level)
+
+
+def paired_difference(
+    ours: Mapping[Hashable, float], theirs: Mapping[Hashable, float], *, level: float = 0.95
+) -> Estimate:
+    """mean over keys of ours[key] − theirs[key], with the interval of those differences.
+
+    In bits, negative means ours is better.
+
+    >>> paired_difference({0: 2.0, 1: 3.0}, {0: 1.0, 1: 2.0}).mean
+    1.0
+    """
+    lonely = sorted(map(repr, set(ours) ^ set(theirs)))
+    if lonely:
+        shown = ", ".join(lonely[:5]) + (" …" if len(lonely) > 5 else "")
+        raise ConfigError(
+            f"the differences are paired, but {shown} stand on one side only: give the same seeds to both"
+        )
+    return mean_interval([ours[key] - theirs[key] for key in ours], level=level)

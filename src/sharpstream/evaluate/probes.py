@@ -1,0 +1,56 @@
+"""Forward, current, backward: a frozen learner scored on what comes next, what it just saw and what it saw first.
+
+In come a learner and three token arrays; out come three rows. The loop calls this at probe times, the experiments at
+the end of a segment. Nothing in the learner changes.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sharpstream.errors import StreamError
+from sharpstream.evaluate.bits import PAPER_CAP, summarise
+from sharpstream.learners.contract import Bits, Learner, Tokens
+
+Direction = Literal["forward", "current", "backward"]
+
+
+@dataclass(frozen=True)
+class ProbeRow:
+    """One probe: which tokens were scored, how many, and the mean bits."""
+
+    probe: str
+    tokens: int
+    bits: float
+    bits_clipped: float
+    cap: float
+
+
+def frozen_bits(learner: Learner, tokens: Tokens, *, probe: str = "probe") -> Bits:
+    """`learner.evaluate`, with the two mistakes that would pass unseen refused: no tokens, and a count that differs."""
+    if not len(tokens):
+        raise StreamError(f"the {probe} probe has no tokens to score")
+    bits = learner.evaluate(tokens)
+    if len(bits) != len(tokens):
+        raise StreamError(
+            f"{learner.name} returned {len(bits)} scores for the {len(tokens)} tokens of the {probe} probe"
+        )
+    return bits
+
+
+def score_probe(learner: Learner, tokens: Tokens, *, probe: str, cap: float = PAPER_CAP) -> ProbeRow:
+    """One probe sequence, scored with learning off."""
+    summary = summarise(frozen_bits(learner, tokens, probe=probe), cap=cap)
+    return ProbeRow(probe, summary.tokens, summary.bits, summary.bits_clipped, summary.cap)
+
+
+def forward_current_backward(
+    learner: Learner, *, forward: Tokens, current: Tokens, backward: Tokens, cap: float = PAPER_CAP
+) -> tuple[ProbeRow, ProbeRow, ProbeRow]:
+    """The paper's three columns, each from the same state of the learner.
+
+    forward: held-out future, never learned from; current: the end of what was learned; backward: its beginning.
+    The order does not matter, because `evaluate` works on a copy of the state.
+    """
+    probes: tuple[tuple[Direction, Tokens], ...] = (("forward", forward), ("current", current), ("backward", backward))
+    first, second, third = (score_probe(learner, tokens, probe=name, cap=cap) for name, tokens in probes)
+    return first, second, third

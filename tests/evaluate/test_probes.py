@@ -1,0 +1,50 @@
+import math
+
+import numpy as np
+import pytest
+
+from sharpstream.errors import StreamError
+from sharpstream.evaluate.probes import forward_current_backward, score_probe
+
+
+def tokens(*values: int) -> np.ndarray:
+    return np.array(values, dtype=np.int32)
+
+
+def test_three_rows_by_hand(counter) -> None:
+    learner = counter(2)
+    learner.learn(tokens(0, 0))  # p(0) = 3/4, p(1) = 1/4
+    rows = forward_current_backward(learner, forward=tokens(1, 1), current=tokens(0, 1), backward=tokens(0), cap=1.5)
+    assert [row.probe for row in rows] == ["forward", "current", "backward"]
+    assert [row.tokens for row in rows] == [2, 2, 1]
+    seen = math.log2(4 / 3)
+    assert [row.bits for row in rows] == pytest.approx([2.0, (seen + 2.0) / 2, seen])
+    assert [row.bits_clipped for row in rows] == pytest.approx([1.5, (seen + 1.5) / 2, seen])
+
+
+def test_probing_changes_nothing_bit_for_bit(counter) -> None:
+    learner = counter(3)
+    learner.learn(tokens(0, 1, 1, 2))
+    before = {name: array.tobytes() for name, array in learner.state_dict().items()}
+    forward_current_backward(learner, forward=tokens(2, 2), current=tokens(1), backward=tokens(0, 0, 0))
+    assert {name: array.tobytes() for name, array in learner.state_dict().items()} == before
+
+
+def test_probe_order_does_not_matter(counter) -> None:
+    learner = counter(3)
+    learner.learn(tokens(0, 1, 1))
+    first = score_probe(learner, tokens(1, 2), probe="a")
+    score_probe(learner, tokens(2, 2, 2), probe="b")
+    assert score_probe(learner, tokens(1, 2), probe="a") == first
+
+
+def test_an_empty_probe_is_named(counter) -> None:
+    with pytest.raises(StreamError, match="backward"):
+        forward_current_backward(counter(2), forward=tokens(0), current=tokens(0), backward=tokens())
+
+
+def test_a_learner_that_skips_tokens_is_caught(counter) -> None:
+    learner = counter(2)
+    learner.evaluate = lambda given: np.ones(len(given) - 1)
+    with pytest.raises(StreamError, match="2 scores for the 3 tokens"):
+        score_probe(learner, tokens(0, 1, 0), probe="forward")
