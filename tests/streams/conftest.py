@@ -6,6 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from local_web import Web
 
 from sharpstream.streams import places
 
@@ -18,16 +19,6 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("no_proxy", "*")
     places.notice.cache_clear()
     return tmp_path / "cache"
-
-
-class Web:
-    """What the local server answers: path → body, and paths whose body is cut short."""
-
-    def __init__(self) -> None:
-        self.bodies: dict[str, bytes] = {}
-        self.truncated: set[str] = set()
-        self.requests: list[str] = []
-        self.url = ""
 
 
 @pytest.fixture

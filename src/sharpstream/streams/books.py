@@ -14,10 +14,10 @@ from typing import Literal, Protocol
 
 from sharpstream.errors import DataError
 from sharpstream.streams import places, zips
+from sharpstream.streams.catalogue import PG19_URL
 from sharpstream.streams.fetch import RemoteFile, download, overridden, progress_bar
 
 Split = Literal["train", "validation"]
-URL = "https://storage.googleapis.com/deepmind-gutenberg"
 LARGEST_BOOK = 64 << 20  # bytes
 _BOOK_NAME = re.compile(r"(train|validation)/([0-9]{1,9})\.txt")
 
@@ -82,7 +82,7 @@ class DirectoryBooks:
 class DownloadedBooks:
     """The books of our list, each fetched when it is first read and kept in the cache."""
 
-    def __init__(self, listing: Path | None = None, url: str = URL) -> None:
+    def __init__(self, listing: Path | None = None, url: str = PG19_URL) -> None:
         self._listed = read_listing(listing or Path(__file__).with_name("pg19_books.csv"))
         self._url = overridden(url, "SHARP_PG19_URL")
         self.mark = "download " + digest_of(sorted(self._listed.items()))

@@ -12,6 +12,9 @@ from sharpstream.streams import places
 from sharpstream.streams.store import has_store, open_store
 
 Status = Literal["built in", "ready", "in SHARP_DATA", "to download", "damaged"]
+TEXT8_URL = "http://mattmahoney.net/dc/text8.zip"
+TEXT8_SHA256 = "a6640522afe85d1963ad56c05b0ede0a0c000dddc9671758a6cc09b7a38e5232"  # of the archive
+PG19_URL = "https://storage.googleapis.com/deepmind-gutenberg"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -24,6 +27,7 @@ class Entry:
     kind: Literal["synthetic", "built in", "corpus", "added"]
     files: tuple[str, ...] = ()  # what is looked for in SHARP_DATA
     url: str = ""
+    sha256: str = ""  # of the one file at the URL; the books of PG-19 have theirs in pg19_books.csv
     download_bytes: int = 0  # about
 
 
@@ -37,7 +41,8 @@ ENTRIES = (
         what="Wikipedia as 27 letters, 100M characters",
         kind="corpus",
         files=("text8.zip", "text8"),
-        url="http://mattmahoney.net/dc/text8.zip",
+        url=TEXT8_URL,
+        sha256=TEXT8_SHA256,
         download_bytes=31_344_016,
     ),
     Entry(
@@ -45,7 +50,7 @@ ENTRIES = (
         what="books as 27 letters, 100M characters",
         kind="corpus",
         files=("pg19.zip", "pg19"),
-        url="https://storage.googleapis.com/deepmind-gutenberg",
+        url=PG19_URL,
         download_bytes=112_000_000,
     ),
     Entry(
@@ -53,7 +58,7 @@ ENTRIES = (
         what="5 held-out books as 27 letters",
         kind="corpus",
         files=("pg19.zip", "pg19"),
-        url="https://storage.googleapis.com/deepmind-gutenberg",
+        url=PG19_URL,
         download_bytes=1_100_000,
     ),
 )

@@ -30,6 +30,7 @@ def data_rows() -> list[Row]:
                 "tokens": tokens,
                 "files": list(entry.files),
                 "url": entry.url,
+                "sha256": entry.sha256,
                 "download_bytes": entry.download_bytes,
             }
         )
@@ -138,6 +139,11 @@ def main(argv: list[str]) -> int:
     """Run `sharp data ARGV`; 0 when it went well."""
     import tyro
 
-    commands: dict[str, Callable[..., Any]] = {"list": list_data, "add": add_data, "fetch": fetch_data, "verify": verify_data}
+    commands: dict[str, Callable[..., Any]] = {
+        "list": list_data,
+        "add": add_data,
+        "fetch": fetch_data,
+        "verify": verify_data,
+    }
     tyro.extras.subcommand_cli_from_dict(commands, prog="sharp data", args=argv)
     return 0

@@ -119,16 +119,13 @@ def from_descriptor(
     descriptor: int, alphabet: Alphabet = "letters", *, name: str = "-", start: int = 0, end: int | None = None
 ) -> LiveStream:
     """Text from an open file descriptor: 0 is standard input."""
-    encoder = Encoder(alphabet)
-
-    def pieces() -> Iterator[Piece]:
-        while chunk := _read(descriptor, name):
-            yield encoder.encode(chunk)
+    # Built-in iterators, unlike a generator, go on after an interruption.
+    pieces = map(Encoder(alphabet).encode, iter(lambda: _read(descriptor, name), b""))
 
     def ready(timeout: float) -> bool:
         return bool(select.select([descriptor], [], [], timeout)[0])
 
-    return LiveStream(pieces(), name=name, symbols=symbols_of(alphabet), ready=ready, start=start, end=end)
+    return LiveStream(pieces, name=name, symbols=symbols_of(alphabet), ready=ready, start=start, end=end)
 
 
 def _read(descriptor: int, name: str) -> bytes:
@@ -145,8 +142,11 @@ def from_text(parts: Iterable[str | bytes], alphabet: Alphabet = "letters", *, n
     [8, 5, 12, 12, 15, 0, 23, 15]
     """
     encoder = Encoder(alphabet)
-    chunks = (part.encode("utf-8", "replace") if isinstance(part, str) else bytes(part) for part in parts)
-    return LiveStream((encoder.encode(chunk) for chunk in chunks), name=name, symbols=symbols_of(alphabet))
+
+    def encode(part: str | bytes) -> Piece:
+        return encoder.encode(part.encode("utf-8", "replace") if isinstance(part, str) else part)
+
+    return LiveStream(map(encode, parts), name=name, symbols=symbols_of(alphabet))
 
 
 def from_tokens(tokens: Iterable[int], symbols: tuple[str, ...], *, name: str = "iterable") -> LiveStream:

@@ -36,7 +36,10 @@ RULES: dict[Split, Rules] = {
 
 def normalised(text: bytes) -> TokenBytes:
     """A book's characters, without spaces at either end."""
-    tokens = Encoder("letters", after_space=True).encode(text)
+    return _without_last_space(Encoder("letters", after_space=True).encode(text))
+
+
+def _without_last_space(tokens: TokenBytes) -> TokenBytes:
     return tokens[:-1] if len(tokens) and tokens[-1] == 0 else tokens
 
 
@@ -50,7 +53,7 @@ def chosen(texts: Iterable[tuple[int, bytes]], rules: Rules, sections: list[Sect
         if sections:
             yield np.zeros(1, np.uint8)
             length += 1
-        tokens = tokens[: min(rules.cut, rules.total - length)]
+        tokens = _without_last_space(tokens[: min(rules.cut, rules.total - length)])
         sections.append(Section(str(book), length, length + len(tokens)))
         yield tokens
         length += len(tokens)

@@ -15,6 +15,7 @@ import numpy as np
 
 from sharpstream.errors import DataError
 from sharpstream.streams import places, zips
+from sharpstream.streams.catalogue import TEXT8_SHA256, TEXT8_URL
 from sharpstream.streams.fetch import RemoteFile, download, overridden, progress_bar
 from sharpstream.streams.store import Store, has_store, open_store, write_store
 from sharpstream.streams.text import LETTERS, TokenBytes, read_chunks, symbols_of
@@ -22,11 +23,7 @@ from sharpstream.streams.text import LETTERS, TokenBytes, read_chunks, symbols_o
 NAME = "text8"
 CANONICAL = 100_000_000  # characters
 SEGMENT = 10_000_000
-ARCHIVE = RemoteFile(
-    url="http://mattmahoney.net/dc/text8.zip",
-    sha256="a6640522afe85d1963ad56c05b0ede0a0c000dddc9671758a6cc09b7a38e5232",
-    bound=64 << 20,
-)
+ARCHIVE = RemoteFile(url=TEXT8_URL, sha256=TEXT8_SHA256, bound=64 << 20)
 # Texts we know, by length: the algorithm and the digest of the text itself.
 KNOWN = {
     CANONICAL: ("md5", "3bea1919949baf155f99411df5fada7e"),
