@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from sharpstream.errors import StreamError
-from sharpstream.evaluate.probes import forward_current_backward, score_probe
+from sharpstream.evaluate.bits import accuracy
+from sharpstream.evaluate.probes import forward_current_backward, guess_and_learn, score_probe
 
 
 def tokens(*values: int) -> np.ndarray:
@@ -48,3 +49,11 @@ def test_a_learner_that_skips_tokens_is_caught(counter) -> None:
     learner.evaluate = lambda given: np.ones(len(given) - 1)
     with pytest.raises(StreamError, match="2 scores for the 3 tokens"):
         score_probe(learner, tokens(0, 1, 0), probe="forward")
+
+
+def test_guesses_are_made_before_each_token_is_seen(counter) -> None:
+    stream = tokens(1, 1, 0, 1)
+    bits, guesses = guess_and_learn(counter(2), stream)
+    assert guesses.tolist() == [0, 1, 1, 1]  # a tie goes to the first
+    assert accuracy(guesses, stream) == 0.5
+    np.testing.assert_array_equal(bits, counter(2).learn(stream))

@@ -7,6 +7,9 @@ the end of a segment. Nothing in the learner changes.
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+import numpy.typing as npt
+
 from sharpstream.errors import StreamError
 from sharpstream.evaluate.bits import PAPER_CAP, summarise
 from sharpstream.learners.contract import Bits, Learner, Tokens
@@ -41,6 +44,18 @@ def score_probe(learner: Learner, tokens: Tokens, *, probe: str, cap: float = PA
     """One probe sequence, scored with learning off."""
     summary = summarise(frozen_bits(learner, tokens, probe=probe), cap=cap)
     return ProbeRow(probe, summary.tokens, summary.bits, summary.bits_clipped, summary.cap)
+
+
+def guess_and_learn(learner: Learner, tokens: Tokens) -> tuple[Bits, npt.NDArray[np.int32]]:
+    """Learn token by token, noting the most probable token before each is seen: (N,) bits and (N,) guesses.
+
+    For error curves (1 − `bits.accuracy`); slower than `learn`, which scores whole chunks without listing guesses.
+    """
+    bits, guesses = np.empty(len(tokens)), np.empty(len(tokens), dtype=np.int32)
+    for t, token in enumerate(tokens):
+        guesses[t] = int(np.argmax(learner.predict()))
+        bits[t] = learner.observe(int(token))
+    return bits, guesses
 
 
 def forward_current_backward(

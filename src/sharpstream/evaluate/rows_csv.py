@@ -8,12 +8,12 @@ import csv
 import fcntl
 import io
 import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
 from sharpstream.errors import ConfigError
+from sharpstream.evaluate.atomic import write_whole
 from sharpstream.evaluate.rows import Regime, ResultRow
 
 ROW_FIELDS = tuple(field.name for field in fields(ResultRow) if field.name != "regime")
@@ -22,19 +22,8 @@ HEADER = (*ROW_FIELDS, *REGIME_FIELDS)
 
 
 def write_rows(path: Path, rows: Sequence[ResultRow]) -> None:
-    """Write all rows, or leave the file as it was: a temporary name, fsync, rename."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(_lines([HEADER, *map(_cells, rows)]))
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o644)  # mkstemp keeps its file to the owner
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    """Write all rows, or leave the file as it was."""
+    write_whole(path, _lines([HEADER, *map(_cells, rows)]))
 
 
 def append_rows(path: Path, rows: Sequence[ResultRow]) -> None:

@@ -1,0 +1,170 @@
+"""What happens along the stream: error with its sleeps, prequential bits of many learners, effective context.
+
+In come plain arrays, out comes a matplotlib Figure for `style.save_figure`. `sharp demo`, the experiments and the
+report call these.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharpstream.errors import ConfigError
+from sharpstream.report.style import arm_style, new_figure, styled, tokens_label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Level = tuple[float, str]
+NONLINEAR_LEVELS: tuple[Level, ...] = ((1 / 3, "without context\n(0.333)"), (0.2083, "best possible\n(0.208)"))
+
+
+def windowed_error(hits: npt.ArrayLike, window: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Share of wrong guesses in each whole window, and the token count at its end.
+
+    >>> tokens, error = windowed_error([True, False, True, True, False], 2)
+    >>> tokens.tolist(), error.tolist()
+    ([2, 4], [0.5, 0.0])
+    """
+    right = np.asarray(hits, dtype=bool)
+    if window < 1 or len(right) < window:
+        raise ConfigError(f"window = {window!r} for {len(right)} guesses: it must be 1..{len(right)}")
+    count = len(right) // window
+    error = 1.0 - right[: count * window].reshape(count, window).mean(axis=1)
+    return window * np.arange(1, count + 1, dtype=np.int64), error
+
+
+@styled
+def learning_curve(
+    tokens: npt.ArrayLike,
+    error: npt.ArrayLike,
+    *,
+    sleeps: Sequence[float] = (),
+    levels: Sequence[Level] = NONLINEAR_LEVELS,
+    window: int | None = None,
+    arm: str = "sharp",
+    title: str = "Learning from a stream, one token at a time",
+    ylabel: str = "share of wrong guesses",
+) -> "Figure":
+    """Error against tokens, sleeps as ticks along the bottom, known levels labelled at the right edge.
+
+    `window` is how many tokens each error is the mean of, for the legend.
+    """
+    x, y = _paired(tokens, error)
+    figure = new_figure(7.5, 4.2)
+    axes = figure.subplots()
+    style = arm_style(arm)
+    over = f"{style.label}, over the last {window:,} tokens" if window else style.label
+    axes.plot(x, y, color=style.colour, linewidth=1.8 if len(x) <= 100 else 1.2, label=over)
+    _mark_sleeps(axes, np.asarray(sleeps, dtype=np.float64))
+    _mark_levels(axes, levels, y)
+    axes.set(title=title, xlabel="tokens seen (each one once)", ylabel=ylabel)
+    _tokens_axis(axes, float(x.max()))
+    figure.legend(loc="outside lower center", ncols=2)
+    return figure
+
+
+@styled
+def prequential_curves(
+    curves: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]],
+    *,
+    levels: Sequence[Level] = (),
+    title: str = "Bits per token, scored before learning from it",
+    ylabel: str = "bits per token (lower is better)",
+) -> "Figure":
+    """One line per arm, {arm: (tokens, bits)}; the legend is in the order in which the lines end."""
+    if not curves:
+        raise ConfigError("there are no curves to draw")
+    figure = new_figure(8.0, 4.4)
+    axes = figure.subplots()
+    drawn = {arm: _paired(*pair) for arm, pair in curves.items()}
+    for arm in sorted(drawn, key=lambda name: -drawn[name][1][-1]):
+        (x, y), style = drawn[arm], arm_style(arm)
+        # A single point draws no line: a baseline measured once, or a run that has only begun, shows as its marker.
+        marker = style.marker if len(x) < 2 else None
+        axes.plot(x, y, color=style.colour, linestyle=style.line, marker=marker, label=f"{style.label}  {y[-1]:.2f}")
+    _mark_levels(axes, levels, np.concatenate([y for _, y in drawn.values()]))
+    axes.set(title=title, xlabel="tokens seen", ylabel=ylabel)
+    _tokens_axis(axes, max(float(x.max()) for x, _ in drawn.values()))
+    figure.legend(loc="outside right center", title="learner, bits at the end", title_fontsize=9, handlelength=2.6)
+    return figure
+
+
+@styled
+def context_curves(
+    curves: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]],
+    *,
+    title: str = "How much context is used: bits when memory is wiped every m tokens",
+) -> "Figure":
+    """One line per arm, {arm: (m, bits)}, m on a logarithmic axis."""
+    if not curves:
+        raise ConfigError("there are no curves to draw")
+    figure = new_figure(7.5, 4.2)
+    axes = figure.subplots()
+    ticks: set[float] = set()
+    for arm, pair in curves.items():
+        (x, y), style = _paired(*pair), arm_style(arm)
+        axes.plot(x, y, color=style.colour, linestyle=style.line, marker=style.marker, markersize=4, label=style.label)
+        ticks |= set(x.tolist())
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(sorted(ticks), [f"{tick:g}" for tick in sorted(ticks)])
+    axes.minorticks_off()
+    axes.set(title=title, xlabel="m, tokens between resets", ylabel="bits per token (lower is better)")
+    figure.legend(loc="outside right center", handlelength=2.6)
+    return figure
+
+
+def _paired(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Two equally long arrays with at least one point."""
+    first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if first.ndim != 1 or first.shape != second.shape or not first.size:
+        raise ConfigError(f"a curve needs as many x as y, at least one: not shapes {first.shape} and {second.shape}")
+    return first, second
+
+
+def _tokens_axis(axes: "Axes", last: float) -> None:
+    """The x axis from 0 to the last token, in thousands or millions."""
+    axes.set_xlim(0.0, max(last, 1.0))
+    axes.xaxis.set_major_formatter(tokens_label)
+
+
+def _mark_sleeps(axes: "Axes", sleeps: npt.NDArray[np.float64]) -> None:
+    """Short ticks on the x axis: hundreds of sleeps stay readable as a rug and never cover the curve."""
+    if not sleeps.size:
+        return
+    width, strength = (1.4, 0.9) if sleeps.size <= 60 else (0.8, 0.45)
+    label = f"sleep ({sleeps.size} of them)" if sleeps.size > 1 else "sleep"
+    across = axes.get_xaxis_transform()  # x in tokens, y in shares of the height
+    axes.vlines(sleeps, 0.0, 0.035, transform=across, colors="#0072B2", linewidth=width, alpha=strength, label=label)
+
+
+def _mark_levels(axes: "Axes", levels: Sequence[Level], values: npt.NDArray[Any]) -> None:
+    """Dashed lines over the curves, named outside the right edge; the y axis shows all values and all levels."""
+    shown = np.concatenate([values, [level for level, _ in levels]])
+    shown = shown[np.isfinite(shown)]
+    low, high = (float(shown.min()), float(shown.max())) if shown.size else (0.0, 1.0)
+    pad = 0.08 * (high - low) or 0.1
+    bottom, top = low - 1.5 * pad, high + pad
+    if low >= 0.0:
+        bottom = max(bottom, 0.0)
+    axes.set_ylim(bottom, top)
+    for (level, name), place in zip(sorted(levels), _spaced(sorted(levels), top - bottom), strict=True):
+        axes.axhline(level, color="#404040", linestyle=(0, (4, 2)), linewidth=1.0, zorder=3)
+        beside = axes.get_yaxis_transform()  # x in shares of the width, y in data
+        axes.plot([1.0, 1.022], [level, place], transform=beside, clip_on=False, color="#404040", linewidth=0.7)
+        axes.text(1.028, place, name, transform=beside, va="center", fontsize=9, color="#404040")
+
+
+def _spaced(levels: Sequence[Level], height: float) -> list[float]:
+    """Heights for the names, lowest first: at their level, or as near as lets none cover another."""
+    room = [0.052 * height * (name.count("\n") + 1) for _, name in levels]
+    places = [level for level, _ in levels]
+    for _ in range(100):  # neighbours that are too close move apart by half of what is missing, until all are at rest
+        for lower in range(len(places) - 1):
+            missing = 0.5 * (room[lower] + room[lower + 1]) - (places[lower + 1] - places[lower])
+            if missing > 0.0:
+                places[lower] -= 0.5 * missing
+                places[lower + 1] += 0.5 * missing
+    return places

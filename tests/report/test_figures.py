@@ -1,0 +1,171 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sharpstream.errors import ConfigError, RunError
+from sharpstream.evaluate.pairs import Estimate, mean_interval
+from sharpstream.evaluate.retention import RetentionMatrix, Segment
+from sharpstream.report.curves import context_curves, learning_curve, prequential_curves, windowed_error
+from sharpstream.report.panels import probe_bars, retention_figure, retention_heat_map
+from sharpstream.report.scatter import bits_against_seconds
+from sharpstream.report.style import ARMS, arm_style, save_figure
+
+REQUIRED = [
+    "sharp",
+    "no-sleep",
+    "dead_upper_levels",
+    "L=1",
+    "rnn",
+    "lstm",
+    "gru",
+    "clockwork",
+    "transformer-5m",
+    "transformer-10m",
+    "counts",
+    "ppmd",
+    "zpaq",
+    "uniform",
+    "unigram",
+]
+
+
+def test_every_arm_has_a_look_of_its_own() -> None:
+    assert set(REQUIRED) <= set(ARMS)
+    assert len({(style.colour, style.line) for style in ARMS.values()}) == len(ARMS)
+    assert len({style.label for style in ARMS.values()}) == len(ARMS)
+
+
+def test_an_arm_of_ones_own_looks_the_same_in_every_process() -> None:
+    code = "from sharpstream.report.style import arm_style; print(arm_style('my block'))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    assert told == str(arm_style("my block"))
+    assert arm_style("my block").label == "my block"
+
+
+def test_importing_the_report_does_not_import_what_draws() -> None:
+    modules = "curves, grid, panels, scatter, style, tables"
+    heavy = "{'matplotlib', 'rich', 'torch'}"
+    code = f"from sharpstream.report import {modules}; import sys; print({heavy} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+
+
+def test_a_figure_is_saved_twice_with_the_same_bytes(tmp_path: Path) -> None:
+    written = []
+    for name in ("a", "b"):
+        figure = learning_curve([1000, 2000, 3000], [0.6, 0.4, 0.3], sleeps=[1500], window=1000)
+        png, pdf = save_figure(figure, tmp_path / name / "curve.png")
+        written.append((png.read_bytes(), pdf.read_bytes()))
+        assert (png.name, pdf.name) == ("curve.png", "curve.pdf")
+    assert written[0] == written[1]
+    assert written[0][0].startswith(b"\x89PNG")
+    assert written[0][1].startswith(b"%PDF")
+
+
+def test_a_name_with_dots_keeps_them(tmp_path: Path) -> None:
+    png, _ = save_figure(learning_curve([1], [0.5]), tmp_path / "alpha0.1")
+    assert png.name == "alpha0.1.png"
+
+
+def test_a_figure_that_cannot_be_written_says_where(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match="cannot write"):
+        save_figure(learning_curve([1], [0.5]), tmp_path / "file" / "curve")
+
+
+def test_drawing_leaves_matplotlibs_settings_alone() -> None:
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    learning_curve([1, 2], [0.5, 0.4])
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_learning_curve_draws_the_error_the_levels_and_each_sleep() -> None:
+    axes = learning_curve([1000, 2000], [0.6, 0.4], sleeps=[500, 1500]).axes[0]
+    assert axes.lines[0].get_ydata().tolist() == [0.6, 0.4]
+    drawn = {round(float(np.asarray(line.get_ydata())[0]), 4) for line in axes.lines[1:]}
+    assert {0.3333, 0.2083} <= drawn
+    assert len(axes.collections[0].get_segments()) == 2
+    assert [text.get_text().split("\n")[0] for text in axes.texts] == ["best possible", "without context"]
+
+
+def test_names_of_close_levels_do_not_cover_each_other() -> None:
+    levels = [(1.747, "PPMd 6"), (1.713, "PPMd 16"), (1.72, "other")]
+    axes = prequential_curves({"sharp": ([1, 2], [3.0, 2.5])}, levels=levels).axes[0]
+    heights = sorted(text.get_position()[1] for text in axes.texts)
+    span = np.ptp(axes.get_ylim())
+    assert np.diff(heights).min() > 0.05 * span
+    assert [text.get_text() for text in axes.texts] == ["PPMd 16", "other", "PPMd 6"]
+
+
+def test_prequential_curves_name_arms_in_the_order_in_which_they_end() -> None:
+    figure = prequential_curves({"sharp": ([1, 2], [3.0, 2.0]), "counts": ([1], [2.5]), "rnn": ([1, 2], [2.9, 2.8])})
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["RNN  2.80", "Counts  2.50", "SHARP  2.00"]
+
+
+def test_windowed_error_refuses_a_window_longer_than_the_stream() -> None:
+    with pytest.raises(ConfigError, match="window"):
+        windowed_error([True], 2)
+
+
+def test_retention_figure_shows_every_measured_cell_and_bolds_the_learned() -> None:
+    matrix = RetentionMatrix([Segment("a", 0, 10), Segment("b", 10, 20)])
+    matrix.add(10, [2.0, np.nan])
+    matrix.add(20, [2.5, 1.5])
+    texts = retention_figure(matrix).axes[0].texts
+    assert [(text.get_text(), text.get_fontweight()) for text in texts] == [
+        ("2.00", "bold"),
+        ("2.50", "bold"),
+        ("1.50", "bold"),
+    ]
+
+
+def test_a_large_or_empty_matrix_is_drawn_or_refused() -> None:
+    big = retention_heat_map(np.ones((30, 20)), times=range(30), segments=[str(n) for n in range(20)])
+    assert not big.axes[0].texts
+    retention_heat_map([[np.nan]], times=[0], segments=["a"])
+    with pytest.raises(ConfigError, match="shape"):
+        retention_heat_map(np.ones((2, 2)), times=[1], segments=["a", "b"])
+
+
+def test_bars_start_at_zero_and_one_seed_has_no_whisker() -> None:
+    values = {"sharp": {"forward": mean_interval([2.3, 2.4])}, "rnn": {"forward": Estimate(2.5, np.nan, np.nan, 1)}}
+    axes = probe_bars(values).axes[0]
+    assert axes.get_ylim()[0] == 0.0
+    assert [round(bar.get_height(), 2) for bar in axes.patches] == [2.35, 2.5]
+    assert "95 %" in axes.get_xlabel()
+
+
+def test_scatter_names_never_cover_each_other_or_a_point(tmp_path: Path) -> None:
+    points = {
+        arm: (1.0 + 0.3 * n, 2.0 + 0.02 * n) for n, arm in enumerate(("sharp", "rnn", "lstm", "gru", "clockwork"))
+    }
+    figure = bits_against_seconds(points)
+    axes, renderer = figure.axes[0], figure.canvas.get_renderer()
+    from matplotlib.text import Text
+
+    boxes = [Text.get_window_extent(text, renderer) for text in axes.texts]
+    assert len(boxes) == 5
+    for n, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[n + 1 :])
+        assert not any(box.contains(*axes.transData.transform(point)) for point in points.values())
+
+
+def test_scatter_refuses_no_time_at_all() -> None:
+    with pytest.raises(ConfigError, match="'counts'"):
+        bits_against_seconds({"counts": (0.0, 2.0)})
+
+
+def test_context_curves_label_every_length() -> None:
+    axes = context_curves({"sharp": ([4, 8, 16], [3.0, 2.5, 2.4])}).axes[0]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["4", "8", "16"]
+
+
+def test_curves_of_unequal_lengths_are_refused() -> None:
+    with pytest.raises(ConfigError, match="as many x as y"):
+        learning_curve([1, 2], [0.5])
+    with pytest.raises(ConfigError, match="no curves"):
+        prequential_curves({})
