@@ -78,32 +78,12 @@ def probe_bars(
     arms = list(values)
     figure = new_figure(max(6.5, 0.36 * len(arms) * len(probes) + 3.2), 4.4)
     axes = figure.subplots()
-    width, whiskers = 0.84 / len(arms), False
+    width = 0.84 / len(arms)
+    whiskers = False
     for place, arm in enumerate(arms):
-        style = arm_style(arm)
         groups = [number for number, probe in enumerate(probes) if probe in values[arm]]
-        found = [values[arm][probes[number]] for number in groups]
         x = np.array(groups) + (place - 0.5 * (len(arms) - 1)) * width
-        means = np.array([estimate.mean for estimate in found])
-        half = np.nan_to_num(np.array([estimate.half_width for estimate in found]))  # one seed: no whisker
-        hatch = {"-": None, "--": "///", ":": "...", "-.": "xxx"}[style.line]
-        axes.bar(
-            x, means, 0.92 * width, color=style.colour, hatch=hatch, edgecolor="white", linewidth=0, label=style.label
-        )
-        shown = half > 0.0
-        whiskers = whiskers or bool(shown.any())
-        for colour, thick in (("white", 3.0), ("#333333", 1.0)):  # the white edge keeps whiskers visible on dark bars
-            axes.errorbar(x[shown], means[shown], half[shown], fmt="none", ecolor=colour, elinewidth=thick, capsize=2)
-        for left, mean, reach in zip(x, means, half, strict=True):
-            axes.annotate(
-                f"{mean:.2f}",
-                (left, mean + reach),
-                (0, 5),
-                textcoords="offset points",
-                ha="center",
-                fontsize=7,
-                rotation=90,
-            )
+        whiskers |= _draw_bars(axes, arm, x, [values[arm][probes[number]] for number in groups], 0.92 * width)
     axes.margins(y=0.14)
     axes.set_ylim(bottom=0.0)  # bars that do not start at 0 exaggerate
     axes.set_xticks(
@@ -114,6 +94,22 @@ def probe_bars(
     axes.set(title=title, ylabel=ylabel, xlabel="whiskers: 95 % intervals over repetitions" if whiskers else "")
     figure.legend(loc="outside right center")
     return figure
+
+
+def _draw_bars(axes: "Axes", arm: str, x: npt.NDArray[Any], found: Sequence[Estimate], width: float) -> bool:
+    """One arm's bars with their numbers above; whether any has an interval to show."""
+    style = arm_style(arm)
+    means = np.array([estimate.mean for estimate in found])
+    half = np.nan_to_num(np.array([estimate.half_width for estimate in found]))  # one seed: no whisker
+    hatch = {"-": None, "--": "///", ":": "...", "-.": "xxx"}[style.line]
+    axes.bar(x, means, width, color=style.colour, hatch=hatch, edgecolor="white", linewidth=0, label=style.label)
+    shown = half > 0.0
+    for colour, thick in (("white", 3.0), ("#333333", 1.0)):  # the white edge keeps whiskers visible on dark bars
+        axes.errorbar(x[shown], means[shown], half[shown], fmt="none", ecolor=colour, elinewidth=thick, capsize=2)
+    for left, mean, reach in zip(x, means, half, strict=True):
+        above = (left, mean + reach)
+        axes.annotate(f"{mean:.2f}", above, (0, 5), textcoords="offset points", ha="center", fontsize=7, rotation=90)
+    return bool(shown.any())
 
 
 def _hatch_unmeasured(axes: "Axes", matrix: npt.NDArray[np.float64]) -> None:
