@@ -179,7 +179,9 @@ class StreamConfig:
         positive(self, "k")
         require(isinstance(self.start, int) and self.start >= 0, self, "start", "an integer ≥ 0")
         if self.end is not None:
-            require(isinstance(self.end, int) and self.end > self.start, self, "end", f"an integer > start ({self.start})")
+            require(
+                isinstance(self.end, int) and self.end > self.start, self, "end", f"an integer > start ({self.start})"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,7 +279,11 @@ def to_toml(config: Any) -> str:
 
 def _toml_lines(values: Mapping[str, Any], table: str) -> list[str]:
     """Scalars first, then each nested table under its heading: the order TOML asks for."""
-    lines = [f"{name} = {_toml_value(value)}" for name, value in values.items() if not isinstance(value, dict) and value is not None]
+    lines = [
+        f"{name} = {_toml_value(value)}"
+        for name, value in values.items()
+        if not isinstance(value, dict) and value is not None
+    ]
     for name, value in values.items():
         if isinstance(value, dict):
             path = f"{table}.{name}" if table else name
@@ -290,6 +296,9 @@ def _toml_value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        escaped = "".join(f"\\u{ord(c):04x}" if ord(c) < 32 or ord(c) == 127 else c for c in value.replace("\\", "\\\\").replace('"', '\\"'))
+        escaped = "".join(
+            f"\\u{ord(c):04x}" if ord(c) < 32 or ord(c) == 127 else c
+            for c in value.replace("\\", "\\\\").replace('"', '\\"')
+        )
         return f'"{escaped}"'
     return repr(value)

@@ -61,7 +61,9 @@ def check_tokens(tokens: Tokens, vocabulary: int, *, first: int = 0) -> npt.NDAr
     """The tokens as int32, or an error that names the first one outside the vocabulary and its position."""
     array = np.asarray(tokens)
     if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
-        raise StreamError(f"tokens must be a one-dimensional array of integers, not {array.dtype} of shape {array.shape}")
+        raise StreamError(
+            f"tokens must be a one-dimensional array of integers, not {array.dtype} of shape {array.shape}"
+        )
     bad = np.flatnonzero((array < 0) | (array >= vocabulary))
     if bad.size:
         where = int(bad[0])

@@ -1,0 +1,44 @@
+"""How kernels are compiled: one decorator, one cache that can never be stale.
+
+Numba's own cache notices a change in a function's file but not in the files it calls. So the cache directory is named
+after the contents of every source file of the package: any edit starts a new one, an unchanged install reuses it.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy.typing as npt
+
+Function = TypeVar("Function", bound=Callable[..., object])
+Array = npt.NDArray[Any]  # float32 or float64 throughout one call
+COMPILED_PACKAGES = ("kernels", "memory", "pattern", "sleep", "learners")
+
+
+def cache_directory() -> Path:
+    """Where compiled kernels of exactly this source are kept: under SHARP_CACHE, or the user's cache."""
+    package = Path(__file__).parents[1]
+    digest = hashlib.sha256(numba.__version__.encode())
+    for name in COMPILED_PACKAGES:
+        for source in sorted((package / name).glob("*.py")):
+            digest.update(source.read_bytes())
+    root = Path(os.environ.get("SHARP_CACHE") or Path.home() / ".cache" / "sharpstream")
+    return root / "numba" / digest.hexdigest()[:16]
+
+
+if not os.environ.get("NUMBA_CACHE_DIR"):
+    numba.config.CACHE_DIR = str(cache_directory())
+
+# Sums may be reassociated and multiplied-and-added in one step (that is what vectorises a dot product); NaN and infinity
+# keep their meaning, because numerical safety looks for them. nogil lets a progress display breathe.
+OPTIONS = {"error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}, "boundscheck": False}
+_compile = numba.njit(cache=True, nogil=True, **OPTIONS)
+
+
+def kernel(function: Function) -> Function:
+    """Compile a function on first call, for each dtype once; sizes never cause recompilation."""
+    compiled: Function = _compile(function)
+    return compiled

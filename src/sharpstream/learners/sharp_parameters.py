@@ -1,0 +1,59 @@
+"""All parameters of SHARP as one layout, and their first values. Both engines build themselves from this."""
+
+import numpy as np
+
+from sharpstream.config import SharpConfig
+from sharpstream.kernels.layout import Buffer, Layout
+from sharpstream.learners import initialise
+from sharpstream.memory.shapes import context_shapes
+from sharpstream.pattern.shapes import pattern_shapes
+
+
+def sharp_layout(config: SharpConfig, vocabulary: int) -> Layout:
+    """Pattern blocks 1..L, then context blocks 1..L: what is active while awake stands together at the front."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    for level in range(1, config.levels + 1):
+        for name, shape in pattern_shapes(config, vocabulary, level).items():
+            shapes[f"pattern.{level}.{name}"] = shape
+    for level in range(1, config.levels + 1):
+        for name, shape in context_shapes(config, vocabulary, level).items():
+            shapes[f"context.{level}.{name}"] = shape
+    return Layout(shapes)
+
+
+def first_values(config: SharpConfig, layout: Layout, seed: int) -> Buffer:
+    """The buffer of initial parameters for this seed."""
+    buffer = layout.zeros(config.dtype)
+    for name in layout.names:
+        draw = _rule(config, layout, name)
+        layout.view(buffer, name)[...] = draw(initialise.generator(seed, name), layout.shapes[name])
+    return buffer
+
+
+def _rule(config: SharpConfig, layout: Layout, name: str) -> initialise.Draw:
+    """DESIGN section 3: Xavier and orthogonal cells with zero biases, N(0,1) table, ±1/√fan_in linears."""
+    kind, level, part = name.split(".", 2)
+    if config.dead_upper_levels and kind == "context" and int(level) > 1 and part.startswith("encoder."):
+        return initialise.ones
+    if part.startswith(("encoder.", "decoder.")):
+        cell = {"weight_ih": initialise.xavier, "weight_hh": initialise.orthogonal}
+        return cell.get(part.split(".")[1], initialise.zeros)
+    if part in ("norm.weight", "film_norm.weight"):
+        return initialise.ones
+    if part in ("norm.bias", "film_norm.bias"):
+        return initialise.zeros
+    if name == "context.1.embed.weight" and not config.input_size:
+        return initialise.normal
+    weight = f"{kind}.{level}.{part.rsplit('.', 1)[0]}.weight"
+    return initialise.fan_in(layout.shapes[weight][-1])
+
+
+def active_names(config: SharpConfig, layout: Layout) -> tuple[str, ...]:
+    """Parameters that learn while awake: every pattern block and context block 1 (or all blocks in the wake-only arm)."""
+    prefixes = ("pattern.", "context." if config.train_upper_awake else "context.1.")
+    return tuple(name for name in layout.names if name.startswith(prefixes))
+
+
+def count(layout: Layout, names: tuple[str, ...]) -> int:
+    """How many numbers the named arrays hold."""
+    return int(sum(np.prod(layout.shapes[name]) for name in names))

@@ -1,0 +1,301 @@
+"""Algorithm 1 while awake, compiled: the whole stream loop, thousands of tokens without returning to Python.
+
+`wake` is the loop; each numbered function below is one line of the algorithm, in order. The arrays of a learner travel
+as three named tuples: the `Model` that learns, the `Mind` it has now, and the `Desk` it works on.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sharpstream.kernels.adam import adam_step
+from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.norm import LN2, softmax
+from sharpstream.memory import context_block
+from sharpstream.memory.context_block import (
+    Workspace,
+    embed_vector,
+    encode,
+    learn_tokens,
+    learn_vectors,
+    reconstruct_tokens,
+    reconstruct_vectors,
+)
+from sharpstream.pattern import pattern_block
+from sharpstream.pattern.pattern_block import Form, Scratch, Trace
+from sharpstream.sleep.replay import read_token
+
+context_arrays = context_block.block_arrays
+KEEP = 0.9  # how much of the old reconstruction error the smoothed one keeps
+NEVER, EVERY, NOVELTY = range(3)
+
+
+class Model(NamedTuple):
+    """What learns, and how: parameters, Adam's moments, and the settings the loop needs."""
+
+    p: Array
+    m: Array
+    v: Array
+    table: Array  # the layout of the three buffers
+    hyper: Array  # (4,): β1, β2, eps, weight decay
+    vectors: Array  # (V, D) frozen inputs; empty when block 1 reads tokens
+    form: Form
+    first: int  # the layout row where the context blocks begin
+    levels: int
+    alpha: int
+    lr: float
+    gamma: float
+    tau: float
+    upper_awake: bool
+    trigger: int
+    every: int
+    novelty_ratio: float
+    novelty_rest: int
+
+
+class Mind(NamedTuple):
+    """What the learner remembers: everything but the parameters that decides what happens next."""
+
+    hidden: Array  # (L, H): prediction path, h^ℓ
+    carried: Array  # (L, H): training path, after the first input of the last window
+    tokens: Array  # (T,): block 1's window, when it reads tokens
+    inputs: Array  # (T, D): block 1's window, when it reads vectors
+    windows: Array  # (L, T, H): windows of the upper blocks (wake-only arm)
+    fill: Array  # (L,): how many inputs each window holds
+    ema: Array  # (L,)
+    recon_sum: Array  # (L,)
+    recon_count: Array  # (L,)
+    updates: Array  # (L,): Adam steps each context block has taken awake
+    observed: Array  # (1,), as all that follow: tokens seen
+    clock: Array  # steps on which the levels tick
+    tagged: Array  # steps ever tagged
+    since_sleep: Array
+    floor: Array  # lowest EMA since the last sleep
+    tags_hidden: Array  # (N, H): first-in-first-out, a ring
+    tags_context: Array  # (N, H)
+    tag_count: Array
+    tag_next: Array
+
+
+class Desk(NamedTuple):
+    """Working space; nothing here outlives a token but the forward pass that the next credit step needs."""
+
+    trace: Trace
+    scratch: Scratch
+    lowest: Workspace
+    upper: Workspace
+    contexts: Array  # (L + 1, H): contexts[ℓ - 1] = c^ℓ
+    logits: Array  # (V,)
+    p: Array  # (V,): p̂ of the next token
+    delta: Array  # (V,)
+    delta_context: Array  # (2, H)
+    embedded: Array  # (E,)
+    state: Array  # (H,)
+    ready: Array  # (1,): 1 when logits and trace belong to the present mind and model
+    tagging: Array  # (1,): 1 when the step under way is to be tagged
+    due: Array  # (1,): 1 when the loop stopped for sleep
+    failed: Array  # (1,): 1 when a loss was not finite
+
+
+@kernel
+def wake(model: Model, mind: Mind, desk: Desk, tokens: Array, bits: Array, correct: Array) -> int:
+    """Learn from tokens until they end, or sleep is due, or a loss is not finite; returns how many were taken.
+
+    Step 5 stands at the top of the loop so that it has one call site: after a load it runs once before the first
+    token, and the same machine code gives the same bits as if the run had never stopped.
+    """
+    for i in range(tokens.size + 1):
+        if not desk.ready[0]:
+            look_ahead(model, mind, desk)
+            if desk.tagging[0]:
+                tag(mind, desk)
+            if i > 0 and drowsy(model, mind):
+                desk.due[0] = 1
+                return i
+        if i == tokens.size:
+            break
+        x = tokens[i]
+        bits[i] = score(desk, x)
+        correct[i] = np.argmax(desk.logits) == x
+        credit(model, mind, desk, x)
+        tagged = reconstruct(model, mind, desk, x)
+        remember(model, mind, desk, x, True)
+        mind.observed[0] += 1
+        desk.tagging[0] = tagged
+        desk.ready[0] = 0
+        if not np.isfinite(bits[i]) or not np.isfinite(mind.ema[0]):
+            desk.failed[0] = 1
+            return i
+    return tokens.size
+
+
+@kernel
+def score(desk: Desk, x: int) -> float:
+    """1. bits of x_t under p̂_t, which was computed before x_t was seen."""
+    log_total = softmax(desk.logits, desk.p)
+    return (float(log_total) - float(desk.logits[x])) / LN2
+
+
+@kernel
+def credit(model: Model, mind: Mind, desk: Desk, x: int) -> None:
+    """2. one Adam step on every pattern block, bottom-up, block ℓ at lr·γ^(ℓ−1); no context block is touched."""
+    desk.delta[:] = desk.p
+    desk.delta[x] -= 1
+    step, lr = mind.observed[0] + 1, model.lr
+    delta = desk.delta
+    for level in range(1, model.levels + 1):
+        s = adam_step(model.p, model.hyper, lr, step)
+        back = desk.delta_context[level % 2]
+        pattern_block.backward(
+            model.p, model.m, model.v, model.table, model.form, level,
+            delta, desk.contexts[level], desk.trace, desk.scratch, s, back,
+        )  # fmt: skip
+        delta = back
+        lr *= model.gamma
+
+
+@kernel
+def reconstruct(model: Model, mind: Mind, desk: Desk, x: int) -> bool:
+    """3. reconstruct the window ending in x_t; block 1 learns, and the step is tagged, if the smoothed error exceeds τ."""
+    reads_tokens = model.vectors.shape[0] == 0
+    if reads_tokens:
+        mind.tokens[:-1] = mind.tokens[1:]
+        mind.tokens[-1] = x
+    else:
+        mind.inputs[:-1] = mind.inputs[1:]
+        mind.inputs[-1] = model.vectors[x]
+    mind.fill[0] = min(mind.fill[0] + 1, mind.tokens.size)
+    if mind.fill[0] < mind.tokens.size:
+        return False
+    p = context_arrays(model.p, model.table, model.first, 1)
+    if reads_tokens:
+        loss = reconstruct_tokens(p, mind.tokens, mind.carried[0], desk.lowest)
+    else:
+        loss = reconstruct_vectors(p, mind.inputs, mind.inputs, mind.carried[0], desk.lowest)
+    if not surprised(model, mind, 1, loss):
+        return False
+    m = context_arrays(model.m, model.table, model.first, 1)
+    v = context_arrays(model.v, model.table, model.first, 1)
+    s = adam_step(model.p, model.hyper, model.lr, mind.updates[0])
+    if reads_tokens:
+        learn_tokens(p, m, v, mind.tokens, desk.lowest, s)
+    else:
+        learn_vectors(p, m, v, mind.inputs, desk.lowest, s)
+    return True
+
+
+@kernel
+def surprised(model: Model, mind: Mind, level: int, loss: float) -> bool:
+    """The gate: smooth the reconstruction error, and count an update if it exceeds τ."""
+    i = level - 1
+    mind.ema[i] = KEEP * mind.ema[i] + (1.0 - KEEP) * loss
+    mind.recon_sum[i] += loss
+    mind.recon_count[i] += 1
+    if not mind.ema[i] > model.tau:
+        return False
+    mind.updates[i] += 1
+    return True
+
+
+@kernel
+def remember(model: Model, mind: Mind, desk: Desk, x: int, learn: bool) -> None:
+    """4. advance the memories bottom-up in the same step, level ℓ every α^(ℓ−1) steps."""
+    mind.clock[0] += 1
+    p = context_arrays(model.p, model.table, model.first, 1)
+    read_token(p, x, model.vectors, desk.embedded)
+    encode(p, desk.embedded, mind.hidden[0], desk.state)
+    mind.hidden[0] = desk.state
+    period = 1
+    for level in range(2, model.levels + 1):
+        period *= model.alpha
+        if mind.clock[0] % period != 0:
+            break
+        if learn and model.upper_awake:
+            reconstruct_upper(model, mind, desk, level)
+        p = context_arrays(model.p, model.table, model.first, level)
+        embed_vector(p, mind.hidden[level - 2], desk.embedded)
+        encode(p, desk.embedded, mind.hidden[level - 1], desk.state)
+        mind.hidden[level - 1] = desk.state
+
+
+@kernel
+def reconstruct_upper(model: Model, mind: Mind, desk: Desk, level: int) -> None:
+    """The wake-only arm: block ℓ learns from its own window whenever its clock ticks."""
+    i = level - 1
+    window = mind.windows[i]
+    window[:-1] = window[1:]
+    window[-1] = mind.hidden[i - 1]
+    mind.fill[i] = min(mind.fill[i] + 1, window.shape[0])
+    if mind.fill[i] < window.shape[0]:
+        return
+    p = context_arrays(model.p, model.table, model.first, level)
+    desk.upper.aligned[0] = 0  # the workspace is shared by all upper levels
+    loss = reconstruct_vectors(p, window, window, mind.carried[i], desk.upper)
+    if surprised(model, mind, level, loss):
+        m = context_arrays(model.m, model.table, model.first, level)
+        v = context_arrays(model.v, model.table, model.first, level)
+        s = adam_step(model.p, model.hyper, model.lr, mind.updates[i])
+        learn_vectors(p, m, v, window, desk.upper, s)
+
+
+@kernel
+def look_ahead(model: Model, mind: Mind, desk: Desk) -> None:
+    """5. contexts c^L … c² top-down, then the logits of p̂_{t+1}."""
+    for level in range(model.levels, 1, -1):
+        pattern_block.forward(
+            model.p, model.table, model.form, level,
+            mind.hidden[level - 1], desk.contexts[level], desk.trace, desk.contexts[level - 1],
+        )  # fmt: skip
+    pattern_block.forward(
+        model.p, model.table, model.form, 1, mind.hidden[0], desk.contexts[1], desk.trace, desk.logits
+    )
+    desk.ready[0] = 1
+
+
+@kernel
+def tag(mind: Mind, desk: Desk) -> None:
+    """6. keep (h¹, c²) in the ring; the oldest gives way."""
+    mind.tags_hidden[mind.tag_next[0]] = mind.hidden[0]
+    mind.tags_context[mind.tag_next[0]] = desk.contexts[1]
+    capacity = mind.tags_hidden.shape[0]
+    mind.tag_next[0] = (mind.tag_next[0] + 1) % capacity
+    mind.tag_count[0] = min(mind.tag_count[0] + 1, capacity)
+    mind.tagged[0] += 1
+    desk.tagging[0] = 0
+
+
+@kernel
+def drowsy(model: Model, mind: Mind) -> bool:
+    """Whether to sleep after this wake step."""
+    mind.since_sleep[0] += 1
+    if model.trigger == EVERY:
+        return mind.since_sleep[0] >= model.every
+    if model.trigger != NOVELTY or mind.since_sleep[0] <= model.novelty_rest:
+        return False
+    mind.floor[0] = min(mind.floor[0], mind.ema[0])
+    return mind.ema[0] > model.novelty_ratio * mind.floor[0]
+
+
+@kernel
+def score_frozen(model: Model, mind: Mind, desk: Desk, tokens: Array, every: int, bits: Array, correct: Array) -> None:
+    """Bits of each token with learning off. `mind` and `desk` are copies; every > 0 forgets the past every so often."""
+    desk.ready[0] = 0
+    for i in range(tokens.size):
+        if every > 0 and i % every == 0:
+            mind.hidden[:] = 0
+            mind.clock[0] = 0
+            desk.ready[0] = 0
+        if not desk.ready[0]:
+            look_ahead(model, mind, desk)
+        bits[i] = score(desk, tokens[i])
+        correct[i] = np.argmax(desk.logits) == tokens[i]
+        remember(model, mind, desk, tokens[i], False)
+        desk.ready[0] = 0
+
+
+@kernel
+def walk(model: Model, mind: Mind, desk: Desk, tokens: Array, level: int, states: Array) -> None:
+    """states ← h^ℓ after each token, learning off. `mind` and `desk` are copies; states (n, H)."""
+    for i in range(tokens.size):
+        remember(model, mind, desk, tokens[i], False)
+        states[i] = mind.hidden[level - 1]

@@ -1,0 +1,264 @@
+"""A pattern block, compiled: condition the memory on the context from above, run the MLP, take credit for the error.
+
+`forward` leaves in a `Trace` what `backward` needs; `backward` updates each weight in the same pass that reads it.
+Called top-down and then bottom-up by the wake loop, and forwards only by evaluation and replay.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sharpstream.config import SharpConfig
+from sharpstream.kernels.adam import Step, adam_outer_backward, adam_vector
+from sharpstream.kernels.elementary import gelu, gelu_backward, tanh_inplace
+from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.linear import affine
+from sharpstream.kernels.norm import layer_norm, layer_norm_backward
+from sharpstream.kernels.views import matrix, vector
+from sharpstream.pattern.shapes import FIXED_ARRAYS
+
+
+class Arrays(NamedTuple):
+    """One block's parameters or moments but for the MLP's linears, which are cut one by one."""
+
+    norm: Array  # (H,), or (2H,) with `concat`
+    norm_bias: Array
+    condition: Array  # (2H, H) film, (H, H) concat, absent at the top
+    condition_bias: Array
+    film_norm: Array  # (H,) film only
+    film_norm_bias: Array
+
+
+class Form(NamedTuple):
+    """What kind of block this is; numbers at run time, so that no choice causes recompilation."""
+
+    depth: int
+    film: bool
+    before: bool  # GELU before every linear but the last, else between consecutive ones
+
+
+class Trace(NamedTuple):
+    """What a forward pass leaves for the backward pass, for all levels; the first axis is the level."""
+
+    joined: Array  # (L, 2H) concat: the state beside the projected context
+    hat: Array  # (L, 2H): normalised input of the first LayerNorm
+    normed: Array  # (L, 2H): its output
+    film: Array  # (L, 2H): tanh of gain and shift
+    film_hat: Array  # (L, H)
+    scale: Array  # (L, 2): 1/√(var + eps) of the two LayerNorms
+    before: Array  # (L, depth + 1, 2H): input of each linear before its GELU; row 0 is the conditioned state
+    after: Array  # (L, depth, 2H): what each linear was given
+
+
+class Scratch(NamedTuple):
+    """Gradients on their way down through one block."""
+
+    delta: Array  # (2H,)
+    back: Array  # (2H,)
+    film: Array  # (2H,)
+    small: Array  # (2H,)
+
+
+def make_trace(config: SharpConfig) -> Trace:
+    """A zeroed trace for all levels."""
+    levels, wide = config.levels, 2 * config.width
+
+    def zeros(*shape: int) -> Any:
+        return np.zeros((levels, *shape), dtype=config.dtype)
+
+    return Trace(
+        joined=zeros(wide),
+        hat=zeros(wide),
+        normed=zeros(wide),
+        film=zeros(wide),
+        film_hat=zeros(config.width),
+        scale=zeros(2),
+        before=zeros(config.depth + 1, wide),
+        after=zeros(config.depth, wide),
+    )
+
+
+def make_scratch(config: SharpConfig) -> Scratch:
+    """Zeroed scratch."""
+    return Scratch(*(np.zeros(2 * config.width, dtype=config.dtype) for _ in Scratch._fields))
+
+
+@kernel
+def block_arrays(buffer: Array, table: Array, form: Form, level: int) -> Arrays:
+    """Block ℓ's fixed arrays; pattern blocks begin at the layout's first row."""
+    r = (level - 1) * (FIXED_ARRAYS + 2 * form.depth)
+    return Arrays(
+        vector(buffer, table, r),
+        vector(buffer, table, r + 1),
+        matrix(buffer, table, r + 2),
+        vector(buffer, table, r + 3),
+        vector(buffer, table, r + 4),
+        vector(buffer, table, r + 5),
+    )
+
+
+@kernel
+def mlp_row(form: Form, level: int, layer: int) -> int:
+    """The layout row of a linear's weight; its bias is the next."""
+    return (level - 1) * (FIXED_ARRAYS + 2 * form.depth) + FIXED_ARRAYS + 2 * layer
+
+
+@kernel
+def has_gelu(form: Form, layer: int) -> bool:
+    """Whether a GELU stands before this linear."""
+    return layer < form.depth - 1 if form.before else layer > 0
+
+
+@kernel
+def condition(a: Arrays, form: Form, z: Array, context: Array, trace: Trace, level: int) -> int:
+    """The state modulated by the context from above, into trace.before[ℓ, 0]; returns its size (H or 2H)."""
+    i, width = level - 1, z.size
+    if a.condition.shape[0] == 0:
+        trace.scale[i, 0] = layer_norm(z, a.norm, a.norm_bias, trace.hat[i, :width], trace.before[i, 0, :width])
+        return width
+    if form.film:
+        film = trace.film[i]
+        affine(a.condition, a.condition_bias, context, film)
+        tanh_inplace(film)
+        modulate(a, z, trace, level)
+        return width
+    joined = trace.joined[i]
+    joined[:width] = z
+    affine(a.condition, a.condition_bias, context, joined[width:])
+    trace.scale[i, 0] = layer_norm(joined, a.norm, a.norm_bias, trace.hat[i], trace.before[i, 0])
+    return 2 * width
+
+
+@kernel
+def modulate(a: Arrays, z: Array, trace: Trace, level: int) -> None:
+    """LayerNorm((1 + g) · LayerNorm(z) + b), with g and b already in trace.film."""
+    i, width = level - 1, z.size
+    film, normed = trace.film[i], trace.normed[i]
+    one = z.dtype.type(1)
+    trace.scale[i, 0] = layer_norm(z, a.norm, a.norm_bias, trace.hat[i, :width], normed[:width])
+    modulated = normed[width:]
+    for j in range(width):
+        modulated[j] = (one + film[j]) * normed[j] + film[width + j]
+    trace.scale[i, 1] = layer_norm(
+        modulated, a.film_norm, a.film_norm_bias, trace.film_hat[i], trace.before[i, 0, :width]
+    )
+
+
+@kernel
+def mlp(p: Array, table: Array, form: Form, level: int, size: int, trace: Trace, out: Array) -> None:
+    """out ← the MLP of trace.before[ℓ, 0]."""
+    i = level - 1
+    for layer in range(form.depth):
+        row = mlp_row(form, level, layer)
+        given, taken = trace.before[i, layer, :size], trace.after[i, layer, :size]
+        if has_gelu(form, layer):
+            gelu(given, taken)
+        else:
+            taken[:] = given
+        result = out if layer == form.depth - 1 else trace.before[i, layer + 1, :size]
+        affine(matrix(p, table, row), vector(p, table, row + 1), taken, result)
+
+
+@kernel
+def forward(p: Array, table: Array, form: Form, level: int, z: Array, context: Array, trace: Trace, out: Array) -> None:
+    """out ← f^ℓ(z, context): (H,), or logits (V,) at level 1. The top block reads no context."""
+    size = condition(block_arrays(p, table, form, level), form, z, context, trace, level)
+    mlp(p, table, form, level, size, trace, out)
+
+
+@kernel
+def backward(
+    p: Array,
+    m: Array,
+    v: Array,
+    table: Array,
+    form: Form,
+    level: int,
+    delta_out: Array,
+    context: Array,
+    trace: Trace,
+    c: Scratch,
+    s: Step,
+    delta_context: Array,
+) -> None:
+    """One Adam step on block ℓ from δ at its output; delta_context ← gradient of the context it read."""
+    i = level - 1
+    a = block_arrays(p, table, form, level)
+    size = a.norm.size
+    delta, back = delta_out, c.back[:size]
+    for layer in range(form.depth - 1, -1, -1):
+        row = mlp_row(form, level, layer)
+        w, mw, vw = matrix(p, table, row), matrix(m, table, row), matrix(v, table, row)
+        b, mb, vb = vector(p, table, row + 1), vector(m, table, row + 1), vector(v, table, row + 1)
+        adam_outer_backward(w, mw, vw, delta, trace.after[i, layer, :size], back, s)
+        adam_vector(b, mb, vb, delta, s)
+        if has_gelu(form, layer):
+            gelu_backward(trace.before[i, layer, :size], back)
+        c.delta[:size] = back
+        delta = c.delta[:size]
+    am, av = block_arrays(m, table, form, level), block_arrays(v, table, form, level)
+    if a.condition.shape[0] == 0:
+        norm_step(a.norm, am.norm, av.norm, a.norm_bias, am.norm_bias, av.norm_bias, delta, trace.hat[i, :size], c, s)
+    elif form.film:
+        film_backward(a, am, av, level, delta, context, trace, c, s, delta_context)
+    else:
+        hat = trace.hat[i]
+        layer_norm_backward(hat, trace.scale[i, 0], a.norm, delta, back)
+        norm_step(a.norm, am.norm, av.norm, a.norm_bias, am.norm_bias, av.norm_bias, delta, hat, c, s)
+        projected = back[context.size :]
+        adam_outer_backward(a.condition, am.condition, av.condition, projected, context, delta_context, s)
+        adam_vector(a.condition_bias, am.condition_bias, av.condition_bias, projected, s)
+
+
+@kernel
+def film_backward(
+    a: Arrays,
+    am: Arrays,
+    av: Arrays,
+    level: int,
+    delta: Array,
+    context: Array,
+    trace: Trace,
+    c: Scratch,
+    s: Step,
+    delta_context: Array,
+) -> None:
+    """Back through LayerNorm, modulation and the first LayerNorm; δ is the gradient of the conditioned state."""
+    i, width = level - 1, delta.size
+    film, normed = trace.film[i], trace.normed[i]
+    one = delta.dtype.type(1)
+    modulated = c.back[:width]
+    layer_norm_backward(trace.film_hat[i], trace.scale[i, 1], a.film_norm, delta, modulated)
+    norm_step(
+        a.film_norm, am.film_norm, av.film_norm, a.film_norm_bias, am.film_norm_bias, av.film_norm_bias,
+        delta, trace.film_hat[i], c, s,
+    )  # fmt: skip
+    for j in range(width):
+        gain, shift = film[j], film[width + j]
+        c.film[j] = modulated[j] * normed[j] * (one - gain * gain)
+        c.film[width + j] = modulated[j] * (one - shift * shift)
+        modulated[j] *= one + gain
+    norm_step(a.norm, am.norm, av.norm, a.norm_bias, am.norm_bias, av.norm_bias, modulated, trace.hat[i, :width], c, s)
+    adam_outer_backward(a.condition, am.condition, av.condition, c.film, context, delta_context, s)
+    adam_vector(a.condition_bias, am.condition_bias, av.condition_bias, c.film, s)
+
+
+@kernel
+def norm_step(
+    weight: Array,
+    weight_m: Array,
+    weight_v: Array,
+    bias: Array,
+    bias_m: Array,
+    bias_v: Array,
+    delta: Array,
+    hat: Array,
+    c: Scratch,
+    s: Step,
+) -> None:
+    """One Adam step on a LayerNorm's scale and shift from δ at its output."""
+    g = c.small[: hat.size]
+    for j in range(hat.size):
+        g[j] = delta[j] * hat[j]
+    adam_vector(weight, weight_m, weight_v, g, s)
+    adam_vector(bias, bias_m, bias_v, delta, s)

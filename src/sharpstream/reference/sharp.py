@@ -1,0 +1,231 @@
+"""Algorithm 1 of the paper, line by line, with autograd: the oracle of the fused engine and the place to change things.
+
+Tokens come in one at a time through `observe`; bits come out. Slow by design. Sleep itself is in `sleep.py`; exchange of
+state with the fused engine in `state.py`. Any block that keeps the protocols of `context_block.py` and
+`pattern_block.py` can be plugged in.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from sharpstream.config import SharpConfig
+from sharpstream.errors import ConfigError
+from sharpstream.learners.contract import Array, Bits, Regime, State, Tokens, check_tokens, frozen
+from sharpstream.learners.sharp_parameters import first_values, sharp_layout
+from sharpstream.reference import sleep as sleeping
+from sharpstream.reference import state as exchange
+from sharpstream.reference.context_block import RnnContextBlock
+from sharpstream.reference.pattern_block import MlpPatternBlock
+from sharpstream.sleep.triggers import Drowsiness
+
+BlockFactory = Callable[[SharpConfig, int, int], nn.Module]  # (config, vocabulary, level) → block
+EMA = 0.9  # how much of the old reconstruction error each step keeps
+
+
+class ReferenceSharp:
+    """SHARP as DESIGN section 3 has it, under the learner contract."""
+
+    name = "sharp"
+
+    def __init__(
+        self,
+        config: SharpConfig,
+        vocabulary: int,
+        *,
+        seed: int = 0,
+        vectors: npt.NDArray[Any] | None = None,
+        device: str = "cpu",
+        context_block: BlockFactory = RnnContextBlock,
+        pattern_block: BlockFactory = MlpPatternBlock,
+    ) -> None:
+        self.config, self.vocabulary, self.seed = config, vocabulary, seed
+        self.regime: Regime = {"carry": "aligned", "window": config.window, "update_interval": 1}
+        self.dtype = torch.float32 if config.dtype == "float32" else torch.float64
+        self.device = torch.device(device)
+        self.vectors = self._dense_inputs(vectors)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)  # only blocks of the user's own are drawn by torch
+            blocks = {
+                "context": {str(level): context_block(config, vocabulary, level) for level in self.levels},
+                "pattern": {str(level): pattern_block(config, vocabulary, level) for level in self.levels},
+            }
+        self.modules = nn.ModuleDict({kind: nn.ModuleDict(members) for kind, members in blocks.items()})
+        self.modules.to(device=self.device, dtype=self.dtype)
+        self.m: list[Any] = [self.modules["context"][str(level)] for level in self.levels]  # context blocks m^ℓ
+        self.f: list[Any] = [self.modules["pattern"][str(level)] for level in self.levels]  # pattern blocks f^ℓ
+        if context_block is RnnContextBlock and pattern_block is MlpPatternBlock:
+            layout = sharp_layout(config, vocabulary)
+            first = first_values(config, layout, seed)
+            exchange.load_parameters(self, {name: layout.view(first, name) for name in layout.names})
+        self._make_optimizers()
+        self._reset_stream()
+        self.look_ahead()
+
+    @property
+    def levels(self) -> range:
+        """1..L, as in the paper."""
+        return range(1, self.config.levels + 1)
+
+    def _dense_inputs(self, vectors: npt.NDArray[Any] | None) -> Tensor | None:
+        size = self.config.input_size
+        if (vectors is None) != (size == 0) or (vectors is not None and vectors.shape != (self.vocabulary, size)):
+            given = "none were given" if vectors is None else f"the given ones have shape {vectors.shape}"
+            raise ConfigError(
+                f"input_size = {size} needs frozen vectors of shape ({self.vocabulary}, {size}), but {given}"
+            )
+        return None if vectors is None else torch.tensor(vectors, dtype=self.dtype, device=self.device)
+
+    def adam(self, groups: list[dict[str, Any]]) -> torch.optim.Adam:
+        """Adam as configured: coupled weight decay, any betas."""
+        a = self.config.adam
+        return torch.optim.Adam(groups, betas=(a.beta1, a.beta2), eps=a.eps, weight_decay=a.weight_decay)
+
+    def _make_optimizers(self) -> None:
+        lr, gamma = self.config.adam.lr, self.config.gamma
+        self.pattern_adam = self.adam(
+            [{"params": list(f.parameters()), "lr": lr * gamma**level} for level, f in enumerate(self.f)]
+        )
+        self.context_adam = [self.adam([{"params": list(m.parameters()), "lr": lr}]) for m in self.m]
+
+    def _reset_stream(self) -> None:
+        """Nothing seen yet."""
+        n = self.config.levels
+        self.h = [self.zeros(m.state_size) for m in self.m]  # prediction path: h^ℓ, advanced one input at a time
+        self.carried = [self.zeros(m.state_size) for m in self.m]  # training path: after the window's first input
+        self.windows: list[list[Tensor]] = [[] for _ in range(n)]
+        self.ema, self.recon_sum = [0.0] * n, [0.0] * n
+        self.recon_count, self.updates = [0] * n, [0] * n
+        self.tags: list[tuple[Tensor, Tensor]] = []
+        self.observed = self.clock = self.sleeps = self.tagged = 0
+        self.drowsiness = Drowsiness()
+        self.sleep_reports: list[Mapping[str, Any]] = []
+
+    def zeros(self, size: int) -> Tensor:
+        """A state nothing has been written to."""
+        return torch.zeros(size, dtype=self.dtype, device=self.device)
+
+    # ---- the contract --------------------------------------------------------------------------------------------
+
+    def predict(self) -> npt.NDArray[np.float64]:
+        p: npt.NDArray[np.float64] = torch.softmax(self.logits.detach().double(), -1).cpu().numpy()
+        return p
+
+    def observe(self, token: int) -> float:
+        check_tokens(np.array([token]), self.vocabulary, first=self.observed)
+        return self._wake_step(token)
+
+    def learn(self, tokens: Tokens) -> Bits:
+        checked = check_tokens(tokens, self.vocabulary, first=self.observed)
+        return np.array([self._wake_step(int(token)) for token in checked], dtype=np.float64)
+
+    def evaluate(self, tokens: Tokens) -> Bits:
+        checked = check_tokens(tokens, self.vocabulary)
+        bits = np.empty(checked.size)
+        with frozen(self), torch.no_grad():
+            for i, token in enumerate(checked):
+                bits[i] = self._score(torch.tensor(int(token), device=self.device))
+                self._remember(self.input_of(int(token)))
+                self.look_ahead()
+        return bits
+
+    def sleep(self) -> Mapping[str, Any] | None:
+        return sleeping.sleep(self)
+
+    def state_dict(self) -> State:
+        return exchange.state_dict(self)
+
+    def load_state_dict(self, state: Mapping[str, Array]) -> None:
+        exchange.load_state_dict(self, state)
+        self.look_ahead()
+
+    def parameters(self, *, active: bool = False) -> int:
+        blocks = [*self.f, *(self.m[:1] if active and not self.config.train_upper_awake else self.m)]
+        return sum(p.numel() for block in blocks for p in block.parameters())
+
+    # ---- one wake step, on the arrival of x_t ---------------------------------------------------------------------
+
+    def _wake_step(self, token: int) -> float:
+        target, x = torch.tensor(token, device=self.device), self.input_of(token)
+        bits = self._score(target)
+        self._credit(target)
+        tagged = self._reconstruct(1, x)
+        self._remember(x, learn=True)
+        self.look_ahead()
+        if tagged:
+            self._tag()
+        self.observed += 1
+        due = self.drowsiness.wake_step(self.config.sleep, self.ema[0])
+        if due and not self.config.train_upper_awake:
+            self.sleep()
+        return bits
+
+    def input_of(self, token: int) -> Tensor:
+        """What block 1 reads: the token itself, or its frozen vector."""
+        return torch.tensor(token, device=self.device) if self.vectors is None else self.vectors[token]
+
+    def _score(self, target: Tensor) -> float:
+        """1. bits of x_t under p̂_t, which was computed before x_t was seen."""
+        return float(F.cross_entropy(self.logits.detach(), target)) / math.log(2.0)
+
+    def _credit(self, target: Tensor) -> None:
+        """2. one Adam step on every pattern block; the states it read carry no gradient, so no context block moves."""
+        self.pattern_adam.zero_grad()
+        F.cross_entropy(self.logits, target).backward()
+        self.pattern_adam.step()
+
+    def _reconstruct(self, level: int, x: Tensor) -> bool:
+        """3. reconstruct block ℓ's window ending in x; learn from it if the smoothed error exceeds τ."""
+        i, window = level - 1, self.windows[level - 1]
+        window.append(x)
+        del window[: -self.config.window]
+        if len(window) < self.config.window:
+            return False
+        loss, self.carried[i] = self.m[i].reconstruct(torch.stack(window), self.carried[i])
+        error = loss.item()
+        self.ema[i] = EMA * self.ema[i] + (1 - EMA) * error
+        self.recon_sum[i] += error
+        self.recon_count[i] += 1
+        if not self.ema[i] > self.config.tau:
+            return False
+        self.context_adam[i].zero_grad()
+        loss.backward()
+        self.context_adam[i].step()
+        self.updates[i] += 1
+        return True
+
+    @torch.no_grad()
+    def _remember(self, x: Tensor, learn: bool = False) -> None:
+        """4. advance the memories bottom-up, level ℓ every α^(ℓ−1) steps."""
+        self.clock += 1
+        for level, m in zip(self.levels, self.m, strict=True):
+            if self.clock % self.config.acceleration ** (level - 1):
+                break
+            if level > 1:
+                x = self.m[level - 2].output(self.h[level - 2])
+                if learn and self.config.train_upper_awake:
+                    with torch.enable_grad():
+                        self._reconstruct(level, x)
+            self.h[level - 1] = m.encode(x, self.h[level - 1])
+
+    def look_ahead(self) -> None:
+        """5. contexts c^L … c² top-down, then the logits of p̂_{t+1}; gradients flow between pattern blocks only."""
+        context = None
+        for level in reversed(self.levels):
+            if level == 1:
+                self.c2 = context
+            context = self.f[level - 1](self.m[level - 1].output(self.h[level - 1]), context)
+        self.logits: Tensor = context
+
+    def _tag(self) -> None:
+        """6. keep (h¹, c²), first in first out."""
+        c2 = self.zeros(self.config.width) if self.c2 is None else self.c2.detach().clone()
+        self.tags.append((self.h[0].clone(), c2))
+        del self.tags[: -self.config.sleep.tags]
+        self.tagged += 1

@@ -1,0 +1,54 @@
+"""Consolidation, compiled: train one upper context block on the replayed states of the level below."""
+
+import numpy as np
+
+from sharpstream.kernels.adam import adam_step
+from sharpstream.kernels.jit import Array, kernel
+from sharpstream.memory.context_block import Workspace, block_arrays, learn_vectors, reconstruct_vectors
+
+EMA, LOSS, WINDOWS, UPDATES = range(4)  # what `progress` keeps while one block is trained, over all its tags
+KEEP = 0.9
+
+
+@kernel
+def consolidate(
+    p: Array,
+    m: Array,
+    v: Array,
+    table: Array,
+    first: int,
+    level: int,
+    states: Array,
+    noise: Array,
+    hyper: Array,
+    lr: float,
+    tau: float,
+    w: Workspace,
+    progress: Array,
+) -> None:
+    """Slide a T-window over one tag's states, (P, H), and learn from each full window while the smoothed error exceeds τ.
+
+    noise (windows, T, H) is added to the inputs, never to the targets; it is empty when there is none.
+    """
+    window = w.output.shape[0]
+    bp, bm, bv = (
+        block_arrays(p, table, first, level),
+        block_arrays(m, table, first, level),
+        block_arrays(v, table, first, level),
+    )
+    carried = np.zeros(states.shape[1], dtype=states.dtype)
+    noisy = np.empty((window, states.shape[1]), dtype=states.dtype)
+    w.aligned[0] = 0
+    for i in range(states.shape[0] - window + 1):
+        clean = states[i : i + window]
+        noisy[:] = clean
+        if noise.shape[0]:
+            noisy += noise[i]
+            w.aligned[0] = 0  # fresh noise: nothing of the last window holds
+        loss = reconstruct_vectors(bp, noisy, clean, carried, w)
+        progress[EMA] = KEEP * progress[EMA] + (1.0 - KEEP) * loss
+        progress[LOSS] += loss
+        progress[WINDOWS] += 1
+        if progress[EMA] > tau:
+            progress[UPDATES] += 1
+            learn_vectors(bp, bm, bv, noisy, w, adam_step(p, hyper, lr, int(progress[UPDATES])))

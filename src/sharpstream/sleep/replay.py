@@ -1,0 +1,116 @@
+"""Replay, compiled: from each tag, dream a token stream; from a token stream, the states the memories pass through.
+
+The streams depend only on block 1, which sleep never changes, so they are generated once per sleep.
+"""
+
+import math
+
+import numpy as np
+
+from sharpstream.kernels.jit import Array, kernel
+from sharpstream.memory import context_block
+from sharpstream.memory.context_block import Arrays, embed_token, embed_vector, encode
+from sharpstream.pattern import pattern_block
+from sharpstream.pattern.pattern_block import Form, Trace, condition, mlp, modulate
+
+context_arrays = context_block.block_arrays
+pattern_arrays = pattern_block.block_arrays
+
+
+@kernel
+def generate(
+    p: Array,
+    table: Array,
+    form: Form,
+    first: int,
+    vectors: Array,
+    hidden: Array,
+    contexts: Array,
+    draws: Array,
+    top_k: int,
+    trace: Trace,
+    logits: Array,
+    embedded: Array,
+    tokens: Array,
+) -> None:
+    """tokens (tags, R) ← streams that start from each tag's h¹ with its c² held fixed.
+
+    hidden, contexts (tags, H); draws (R, tags) choose the tokens; vectors (V, D) is empty when block 1 reads tokens.
+    """
+    m1, f1 = context_arrays(p, table, first, 1), pattern_arrays(p, table, form, 1)
+    cumulative = np.empty(logits.size)
+    h, new = np.empty_like(hidden[0]), np.empty_like(hidden[0])
+    held = f1.condition.shape[0] > 0 and form.film
+    for tag in range(hidden.shape[0]):
+        h[:] = hidden[tag]
+        for step in range(draws.shape[0]):
+            if held and step > 0:
+                modulate(f1, h, trace, 1)  # c² does not change, so neither do its gain and shift
+                size = h.size
+            else:
+                size = condition(f1, form, h, contexts[tag], trace, 1)
+            mlp(p, table, form, 1, size, trace, logits)
+            token = sample(logits, draws[step, tag], top_k, cumulative)
+            tokens[tag, step] = token
+            read_token(m1, token, vectors, embedded)
+            encode(m1, embedded, h, new)
+            h[:] = new
+
+
+@kernel
+def sample(logits: Array, uniform: float, top_k: int, cumulative: Array) -> int:
+    """A token from softmax(logits), by inverting its cumulative distribution in float64."""
+    top = -np.inf
+    for i in range(logits.size):
+        top = max(top, float(logits[i]))
+    for i in range(logits.size):
+        cumulative[i] = math.exp(float(logits[i]) - top)
+    if 0 < top_k < logits.size:
+        kth = np.partition(cumulative, logits.size - top_k)[logits.size - top_k]
+        for i in range(logits.size):
+            if cumulative[i] < kth:
+                cumulative[i] = 0.0
+    for i in range(1, logits.size):
+        cumulative[i] += cumulative[i - 1]
+    threshold = uniform * cumulative[logits.size - 1]
+    for i in range(logits.size - 1):
+        if cumulative[i] > threshold:
+            return i
+    return logits.size - 1
+
+
+@kernel
+def read_token(m1: Arrays, token: int, vectors: Array, embedded: Array) -> None:
+    """Block 1's embedding of a token, through its own table or through the token's frozen vector."""
+    if vectors.shape[0] == 0:
+        embed_token(m1, token, embedded)
+    else:
+        embed_vector(m1, vectors[token], embedded)
+
+
+@kernel
+def token_states(p: Array, table: Array, first: int, vectors: Array, tokens: Array, alpha: int, pushed: Array) -> None:
+    """pushed ← h¹ after every α-th token of one stream, from zero; tokens (R,), pushed (R // α, H)."""
+    m1 = context_arrays(p, table, first, 1)
+    embedded = np.empty(m1.encode_in.shape[1], dtype=p.dtype)
+    h, new = np.zeros(pushed.shape[1], dtype=p.dtype), np.empty(pushed.shape[1], dtype=p.dtype)
+    for step in range(pushed.shape[0] * alpha):
+        read_token(m1, tokens[step], vectors, embedded)
+        encode(m1, embedded, h, new)
+        h[:] = new
+        if (step + 1) % alpha == 0:
+            pushed[(step + 1) // alpha - 1] = h
+
+
+@kernel
+def upper_states(p: Array, table: Array, first: int, level: int, below: Array, alpha: int, pushed: Array) -> None:
+    """pushed ← h^ℓ after every α-th of the states below, from zero; below (P, H), pushed (P // α, H)."""
+    block = context_arrays(p, table, first, level)
+    embedded = np.empty(block.encode_in.shape[1], dtype=p.dtype)
+    h, new = np.zeros(pushed.shape[1], dtype=p.dtype), np.empty(pushed.shape[1], dtype=p.dtype)
+    for step in range(pushed.shape[0] * alpha):
+        embed_vector(block, below[step], embedded)
+        encode(block, embedded, h, new)
+        h[:] = new
+        if (step + 1) % alpha == 0:
+            pushed[(step + 1) // alpha - 1] = h
