@@ -159,6 +159,119 @@ class SharpConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CountsConfig:
+    """Interpolated order-k counts in tables of fixed size."""
+
+    order: int = 5
+    """How many past tokens a context holds: -1 predicts uniformly, 0 is the unigram, at most 8."""
+    table_bits: int = 22
+    """2^bits count cells and half as many contexts: 128 MB at 22; a full bucket gives up its least counted entry."""
+    discount: float | None = None
+    """Taken from every count and given to the order below; None: three per order (counts 1, 2, 3+), learned online."""
+    lower_orders: Literal["novel", "all"] = "novel"
+    """What a lower order counts: only symbols new to the order above (as Kneser-Ney does), or every symbol."""
+    accuracy: bool = False
+    """Fill `correct` with whether the most probable symbol was right; costs a whole distribution per token."""
+
+    def __post_init__(self) -> None:
+        require_choices(self)
+        for name, low, high in (("order", -1, 8), ("table_bits", 4, 28)):
+            value = getattr(self, name)
+            whole = isinstance(value, int) and not isinstance(value, bool)
+            require(whole and low <= value <= high, self, name, f"an integer in {low}..{high}")
+        if self.discount is not None:
+            finite_at_least(self, 0.0, "discount")
+            require(0.0 < self.discount < 1.0, self, "discount", "a number between 0 and 1, or None to learn it")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerConfig:
+    """A causal Transformer that learns from a stream in chunks, one Adam update each."""
+
+    layers: int = 2
+    width: int = 64
+    heads: int = 4
+    d_ff: int = 176
+    """Inner width of the SwiGLU layers."""
+    chunk: int = 1024
+    """Tokens per update, and the longest context."""
+    scoring: Literal["full", "window4"] = "full"
+    """What frozen evaluation sees: a sliding context of at least half a chunk, or isolated windows of 4 tokens."""
+    input_size: int = 0
+    """0: tokens are read through a trained table. D > 0: frozen D-dimensional vectors through a trained projection."""
+    dtype: Literal["float32", "float64"] = "float32"
+    adam: AdamConfig = field(default_factory=AdamConfig)
+
+    def __post_init__(self) -> None:
+        require_choices(self)
+        positive(self, "layers", "width", "heads", "d_ff", "chunk")
+        pairs = self.width % (2 * self.heads) == 0
+        require(pairs, self, "width", f"a multiple of 2 × heads ({2 * self.heads}): rotary positions turn pairs")
+        require(self.chunk >= 2, self, "chunk", "an integer ≥ 2")
+        require(isinstance(self.input_size, int) and self.input_size >= 0, self, "input_size", "an integer ≥ 0")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecurrentConfig:
+    """A recurrent baseline: embedding, stacked cells, linear read-out, learning online from a short window."""
+
+    cell: Literal["rnn", "lstm", "gru"] = "rnn"
+    layers: int = 3
+    width: int = 100
+    """H: size of every layer's state."""
+    embedding: int = 30
+    """E: size of a token's embedding."""
+    window: int = 4
+    """T: how many tokens back a gradient reaches."""
+    carry: Literal["aligned", "overlap"] = "aligned"
+    """The state a window starts from: after the first token of the last window, or (as published) after its end."""
+    input_size: int = 0
+    """0: tokens have a table of their own. D > 0: frozen D-dimensional vectors are given, read through a Linear D→E."""
+    dtype: Literal["float32", "float64"] = "float32"
+    adam: AdamConfig = field(default_factory=AdamConfig)
+
+    def __post_init__(self) -> None:
+        require_choices(self)
+        positive(self, "layers", "width", "embedding", "window")
+        require(isinstance(self.input_size, int) and self.input_size >= 0, self, "input_size", "an integer ≥ 0")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClockworkConfig:
+    """A Clockwork RNN: modules of tanh units, each ticking at its own period, and a read-out of all of them."""
+
+    modules: int = 5
+    growth: int = 2
+    """Each module's period is this many times the one before: 1, 2, 4, 8, 16 by default."""
+    width: int = 100
+    """H: units in each module."""
+    embedding: int = 30
+    """E: size of a token's embedding."""
+    window: int = 4
+    """T: how many tokens back a gradient reaches."""
+    carry: Literal["aligned", "overlap"] = "aligned"
+    """As for the other recurrent baselines; with `overlap` the clock ticks at every re-read token (as published)."""
+    wiring: Literal["original", "reversed"] = "original"
+    """original: slow modules feed fast ones; reversed: fast ones feed slow ones (as published; `overlap` only)."""
+    input_size: int = 0
+    """0: tokens have a table of their own. D > 0: frozen D-dimensional vectors are given, read through a Linear D→E."""
+    dtype: Literal["float32", "float64"] = "float32"
+    adam: AdamConfig = field(default_factory=AdamConfig)
+
+    def __post_init__(self) -> None:
+        require_choices(self)
+        positive(self, "modules", "growth", "width", "embedding", "window")
+        require(isinstance(self.input_size, int) and self.input_size >= 0, self, "input_size", "an integer ≥ 0")
+        fair = self.wiring == "original" or self.carry == "overlap"
+        require(fair, self, "wiring", "'original' unless carry = 'overlap': only the published protocol reverses it")
+
+    @property
+    def periods(self) -> tuple[int, ...]:
+        """How many tokens lie between two ticks of each module, fastest first."""
+        return tuple(self.growth**module for module in range(self.modules))
+
+
+@dataclass(frozen=True, kw_only=True)
 class StreamConfig:
     """Where the tokens come from."""
 

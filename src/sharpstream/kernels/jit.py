@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
 import numpy.typing as npt
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Array = npt.NDArray[Any]  # float32 or float64 throughout one call
+LOWEST = np.int64(1)  # level 1, typed: a literal 1 would compile every function it is passed to once more
 COMPILED_PACKAGES = ("kernels", "memory", "pattern", "sleep", "learners")
 
 

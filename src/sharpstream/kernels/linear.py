@@ -5,12 +5,13 @@ Rows are taken one at a time on purpose: one sequential stream keeps the prefetc
 """
 
 from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.views import copy
 
 
 @kernel
 def affine(weight: Array, bias: Array, x: Array, out: Array) -> None:
     """out ← W x + b; W (rows, columns)."""
-    out[:] = bias
+    copy(bias, out)
     add_product(weight, x, out)
 
 

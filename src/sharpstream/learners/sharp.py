@@ -67,8 +67,8 @@ class Sharp:
         asleep = c.train_upper_awake or c.sleep.trigger not in ("every", "novelty")
         return Model(
             p=first_values(c, self.layout, self.seed),
-            m=self.layout.zeros(c.dtype),
-            v=self.layout.zeros(c.dtype),
+            m=self.layout.zeros(c.dtype, place=1),
+            v=self.layout.zeros(c.dtype, place=2),
             table=self.layout.table,
             hyper=np.array([adam.beta1, adam.beta2, adam.eps, adam.weight_decay]),
             vectors=given,

@@ -4,13 +4,13 @@
 as three named tuples: the `Model` that learns, the `Mind` it has now, and the `Desk` it works on.
 """
 
+import math
 from typing import NamedTuple
 
-import numpy as np
-
 from sharpstream.kernels.adam import adam_step
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import LOWEST, Array, kernel
 from sharpstream.kernels.norm import LN2, softmax
+from sharpstream.kernels.views import clear, copy, shift
 from sharpstream.memory import context_block
 from sharpstream.memory.context_block import (
     Workspace,
@@ -116,14 +116,14 @@ def wake(model: Model, mind: Mind, desk: Desk, tokens: Array, bits: Array, corre
             break
         x = tokens[i]
         bits[i] = score(desk, x)
-        correct[i] = np.argmax(desk.logits) == x
+        correct[i] = is_top(desk.logits, x)
         credit(model, mind, desk, x)
         tagged = reconstruct(model, mind, desk, x)
         remember(model, mind, desk, x, True)
         mind.observed[0] += 1
         desk.tagging[0] = tagged
         desk.ready[0] = 0
-        if not np.isfinite(bits[i]) or not np.isfinite(mind.ema[0]):
+        if not math.isfinite(bits[i]) or not math.isfinite(mind.ema[0]):
             desk.failed[0] = 1
             return i
     return tokens.size
@@ -137,9 +137,19 @@ def score(desk: Desk, x: int) -> float:
 
 
 @kernel
+def is_top(logits: Array, x: int) -> bool:
+    """Whether x is the most probable token (the first of equals)."""
+    best = 0
+    for i in range(1, logits.size):
+        if logits[i] > logits[best]:
+            best = i
+    return best == x
+
+
+@kernel
 def credit(model: Model, mind: Mind, desk: Desk, x: int) -> None:
     """2. one Adam step on every pattern block, bottom-up, block ℓ at lr·γ^(ℓ−1); no context block is touched."""
-    desk.delta[:] = desk.p
+    copy(desk.p, desk.delta)
     desk.delta[x] -= 1
     step, lr = mind.observed[0] + 1, model.lr
     delta = desk.delta
@@ -159,23 +169,23 @@ def reconstruct(model: Model, mind: Mind, desk: Desk, x: int) -> bool:
     """3. reconstruct the window ending in x_t; block 1 learns, and the step is tagged, if the smoothed error exceeds τ."""
     reads_tokens = model.vectors.shape[0] == 0
     if reads_tokens:
-        mind.tokens[:-1] = mind.tokens[1:]
+        copy(mind.tokens[1:], mind.tokens[:-1])
         mind.tokens[-1] = x
     else:
-        mind.inputs[:-1] = mind.inputs[1:]
-        mind.inputs[-1] = model.vectors[x]
+        shift(mind.inputs)
+        copy(model.vectors[x], mind.inputs[-1])
     mind.fill[0] = min(mind.fill[0] + 1, mind.tokens.size)
     if mind.fill[0] < mind.tokens.size:
         return False
-    p = context_arrays(model.p, model.table, model.first, 1)
+    p = context_arrays(model.p, model.table, model.first, LOWEST)
     if reads_tokens:
         loss = reconstruct_tokens(p, mind.tokens, mind.carried[0], desk.lowest)
     else:
         loss = reconstruct_vectors(p, mind.inputs, mind.inputs, mind.carried[0], desk.lowest)
-    if not surprised(model, mind, 1, loss):
+    if not surprised(model, mind, LOWEST, loss):
         return False
-    m = context_arrays(model.m, model.table, model.first, 1)
-    v = context_arrays(model.v, model.table, model.first, 1)
+    m = context_arrays(model.m, model.table, model.first, LOWEST)
+    v = context_arrays(model.v, model.table, model.first, LOWEST)
     s = adam_step(model.p, model.hyper, model.lr, mind.updates[0])
     if reads_tokens:
         learn_tokens(p, m, v, mind.tokens, desk.lowest, s)
@@ -201,10 +211,10 @@ def surprised(model: Model, mind: Mind, level: int, loss: float) -> bool:
 def remember(model: Model, mind: Mind, desk: Desk, x: int, learn: bool) -> None:
     """4. advance the memories bottom-up in the same step, level ℓ every α^(ℓ−1) steps."""
     mind.clock[0] += 1
-    p = context_arrays(model.p, model.table, model.first, 1)
+    p = context_arrays(model.p, model.table, model.first, LOWEST)
     read_token(p, x, model.vectors, desk.embedded)
     encode(p, desk.embedded, mind.hidden[0], desk.state)
-    mind.hidden[0] = desk.state
+    copy(desk.state, mind.hidden[0])
     period = 1
     for level in range(2, model.levels + 1):
         period *= model.alpha
@@ -215,7 +225,7 @@ def remember(model: Model, mind: Mind, desk: Desk, x: int, learn: bool) -> None:
         p = context_arrays(model.p, model.table, model.first, level)
         embed_vector(p, mind.hidden[level - 2], desk.embedded)
         encode(p, desk.embedded, mind.hidden[level - 1], desk.state)
-        mind.hidden[level - 1] = desk.state
+        copy(desk.state, mind.hidden[level - 1])
 
 
 @kernel
@@ -223,8 +233,8 @@ def reconstruct_upper(model: Model, mind: Mind, desk: Desk, level: int) -> None:
     """The wake-only arm: block ℓ learns from its own window whenever its clock ticks."""
     i = level - 1
     window = mind.windows[i]
-    window[:-1] = window[1:]
-    window[-1] = mind.hidden[i - 1]
+    shift(window)
+    copy(mind.hidden[i - 1], window[-1])
     mind.fill[i] = min(mind.fill[i] + 1, window.shape[0])
     if mind.fill[i] < window.shape[0]:
         return
@@ -241,22 +251,20 @@ def reconstruct_upper(model: Model, mind: Mind, desk: Desk, level: int) -> None:
 @kernel
 def look_ahead(model: Model, mind: Mind, desk: Desk) -> None:
     """5. contexts c^L … c² top-down, then the logits of p̂_{t+1}."""
-    for level in range(model.levels, 1, -1):
+    for level in range(model.levels, 0, -1):
+        out = desk.logits if level == 1 else desk.contexts[level - 1]
         pattern_block.forward(
             model.p, model.table, model.form, level,
-            mind.hidden[level - 1], desk.contexts[level], desk.trace, desk.contexts[level - 1],
+            mind.hidden[level - 1], desk.contexts[level], desk.trace, out,
         )  # fmt: skip
-    pattern_block.forward(
-        model.p, model.table, model.form, 1, mind.hidden[0], desk.contexts[1], desk.trace, desk.logits
-    )
     desk.ready[0] = 1
 
 
 @kernel
 def tag(mind: Mind, desk: Desk) -> None:
     """6. keep (h¹, c²) in the ring; the oldest gives way."""
-    mind.tags_hidden[mind.tag_next[0]] = mind.hidden[0]
-    mind.tags_context[mind.tag_next[0]] = desk.contexts[1]
+    copy(mind.hidden[0], mind.tags_hidden[mind.tag_next[0]])
+    copy(desk.contexts[1], mind.tags_context[mind.tag_next[0]])
     capacity = mind.tags_hidden.shape[0]
     mind.tag_next[0] = (mind.tag_next[0] + 1) % capacity
     mind.tag_count[0] = min(mind.tag_count[0] + 1, capacity)
@@ -282,13 +290,13 @@ def score_frozen(model: Model, mind: Mind, desk: Desk, tokens: Array, every: int
     desk.ready[0] = 0
     for i in range(tokens.size):
         if every > 0 and i % every == 0:
-            mind.hidden[:] = 0
+            clear(mind.hidden.reshape(mind.hidden.size))
             mind.clock[0] = 0
             desk.ready[0] = 0
         if not desk.ready[0]:
             look_ahead(model, mind, desk)
         bits[i] = score(desk, tokens[i])
-        correct[i] = np.argmax(desk.logits) == tokens[i]
+        correct[i] = is_top(desk.logits, tokens[i])
         remember(model, mind, desk, tokens[i], False)
         desk.ready[0] = 0
 
@@ -298,4 +306,4 @@ def walk(model: Model, mind: Mind, desk: Desk, tokens: Array, level: int, states
     """states ← h^ℓ after each token, learning off. `mind` and `desk` are copies; states (n, H)."""
     for i in range(tokens.size):
         remember(model, mind, desk, tokens[i], False)
-        states[i] = mind.hidden[level - 1]
+        copy(mind.hidden[level - 1], states[i])

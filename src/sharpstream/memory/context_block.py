@@ -16,7 +16,7 @@ from sharpstream.kernels.elementary import tanh_inplace
 from sharpstream.kernels.jit import Array, kernel
 from sharpstream.kernels.linear import add_product, add_transposed, affine
 from sharpstream.kernels.norm import softmax
-from sharpstream.kernels.views import matrix, vector
+from sharpstream.kernels.views import clear, copy, matrix, shift, vector
 from sharpstream.memory.shapes import ARRAYS_PER_BLOCK, target_size
 
 
@@ -100,7 +100,7 @@ def block_arrays(buffer: Array, table: Array, first: int, level: int) -> Arrays:
 @kernel
 def embed_token(p: Arrays, token: int, out: Array) -> None:
     """The token's row of the table."""
-    out[:] = p.embed[token]
+    copy(p.embed[token], out)
 
 
 @kernel
@@ -128,7 +128,7 @@ def reconstruct_tokens(p: Arrays, tokens: Array, carried: Array, w: Workspace) -
     for t in range(first, window):
         embed_token(p, tokens[t], w.embedded[t])
         encode(p, w.embedded[t], w.states[t], w.states[t + 1])
-    carried[:] = w.states[1]
+    copy(w.states[1], carried)
     decode(p, w)
     loss = 0.0
     for t in range(window):
@@ -148,7 +148,7 @@ def reconstruct_vectors(p: Arrays, inputs: Array, targets: Array, carried: Array
     for t in range(first, window):
         embed_vector(p, inputs[t], w.embedded[t])
         encode(p, w.embedded[t], w.states[t], w.states[t + 1])
-    carried[:] = w.states[1]
+    copy(w.states[1], carried)
     decode(p, w)
     loss = 0.0
     scale = targets.dtype.type(2.0 / (window * size))
@@ -170,12 +170,10 @@ def _start(w: Workspace, carried: Array) -> None:
     instead of computed again: one encoder step instead of T, and the same numbers to the last bit.
     """
     if w.aligned[0]:
-        for t in range(w.states.shape[0] - 1):
-            w.states[t] = w.states[t + 1]
-        for t in range(w.embedded.shape[0] - 1):
-            w.embedded[t] = w.embedded[t + 1]
+        shift(w.states)
+        shift(w.embedded)
     else:
-        w.states[0] = carried
+        copy(carried, w.states[0])
     w.aligned[0] = 1
 
 
@@ -187,13 +185,13 @@ def decode(p: Arrays, w: Workspace) -> None:
     if p.decode_rec.shape[0] == 0:  # recall: T linear read-outs of the one state
         affine(p.read, p.read_bias, last, w.output.reshape(window * size))
         return
-    w.decoded[0] = last
+    copy(last, w.decoded[0])
     for t in range(window):
         state = w.decoded[t + 1]
         for i in range(state.size):
             state[i] = p.decode_in_bias[i] + p.decode_rec_bias[i]
         if t > 0:
-            w.fed[t] = w.output[t - 1]
+            copy(w.output[t - 1], w.fed[t])
             add_product(p.decode_in, w.fed[t], state)
         add_product(p.decode_rec, w.decoded[t], state)
         tanh_inplace(state)
@@ -204,20 +202,20 @@ def decode(p: Arrays, w: Workspace) -> None:
 def backward(p: Arrays, w: Workspace) -> None:
     """Gradients at every pre-activation, back from the reconstruction error; the weights are only read."""
     window, size = w.output.shape
-    w.back[:] = 0
+    clear(w.back)
     if p.decode_rec.shape[0] == 0:
         add_transposed(p.read, w.error.reshape(window * size), w.back)
     else:
         for t in range(window - 1, -1, -1):
             add_transposed(p.read, w.error[t], w.back)
             through_tanh(w.back, w.decoded[t + 1], w.delta_decode[t])
-            w.back[:] = 0
+            clear(w.back)
             add_transposed(p.decode_rec, w.delta_decode[t], w.back)
     for t in range(window - 1, -1, -1):
         through_tanh(w.back, w.states[t + 1], w.delta_encode[t])
-        w.back[:] = 0
+        clear(w.back)
         add_transposed(p.encode_rec, w.delta_encode[t], w.back)
-        w.delta_embed[t] = 0
+        clear(w.delta_embed[t])
         add_transposed(p.encode_in, w.delta_encode[t], w.delta_embed[t])
 
 
@@ -255,7 +253,7 @@ def update(p: Arrays, m: Arrays, v: Arrays, w: Workspace, s: Step) -> None:
 @kernel
 def _update_biases(p: Array, m: Array, v: Array, deltas: Array, total: Array, s: Step) -> None:
     """One Adam step with the gradient Σ_t δ_t; `total` is scratch."""
-    total[:] = 0
+    clear(total)
     for t in range(deltas.shape[0]):
         for i in range(total.size):
             total[i] += deltas[t, i]
@@ -267,7 +265,7 @@ def update_table(p: Arrays, m: Arrays, v: Arrays, tokens: Array, w: Workspace, s
     """One Adam step on the embedding table: every row moves on its moments, the window's rows also on their gradient."""
     g = w.row[: p.embed.shape[1]]
     for token in range(p.embed.shape[0]):
-        g[:] = 0
+        clear(g)
         for t in range(tokens.size):
             if tokens[t] == token:
                 for j in range(g.size):

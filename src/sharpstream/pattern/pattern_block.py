@@ -14,7 +14,7 @@ from sharpstream.kernels.elementary import gelu, gelu_backward, tanh_inplace
 from sharpstream.kernels.jit import Array, kernel
 from sharpstream.kernels.linear import affine
 from sharpstream.kernels.norm import layer_norm, layer_norm_backward
-from sharpstream.kernels.views import matrix, vector
+from sharpstream.kernels.views import copy, matrix, vector
 from sharpstream.pattern.shapes import FIXED_ARRAYS
 
 
@@ -123,7 +123,7 @@ def condition(a: Arrays, form: Form, z: Array, context: Array, trace: Trace, lev
         modulate(a, z, trace, level)
         return width
     joined = trace.joined[i]
-    joined[:width] = z
+    copy(z, joined[:width])
     affine(a.condition, a.condition_bias, context, joined[width:])
     trace.scale[i, 0] = layer_norm(joined, a.norm, a.norm_bias, trace.hat[i], trace.before[i, 0])
     return 2 * width
@@ -154,7 +154,7 @@ def mlp(p: Array, table: Array, form: Form, level: int, size: int, trace: Trace,
         if has_gelu(form, layer):
             gelu(given, taken)
         else:
-            taken[:] = given
+            copy(given, taken)
         result = out if layer == form.depth - 1 else trace.before[i, layer + 1, :size]
         affine(matrix(p, table, row), vector(p, table, row + 1), taken, result)
 
@@ -194,8 +194,8 @@ def backward(
         adam_vector(b, mb, vb, delta, s)
         if has_gelu(form, layer):
             gelu_backward(trace.before[i, layer, :size], back)
-        c.delta[:size] = back
         delta = c.delta[:size]
+        copy(back, delta)
     am, av = block_arrays(m, table, form, level), block_arrays(v, table, form, level)
     if a.condition.shape[0] == 0:
         norm_step(a.norm, am.norm, av.norm, a.norm_bias, am.norm_bias, av.norm_bias, delta, trace.hat[i, :size], c, s)

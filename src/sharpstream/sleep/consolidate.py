@@ -4,6 +4,7 @@ import numpy as np
 
 from sharpstream.kernels.adam import adam_step
 from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.views import copy
 from sharpstream.memory.context_block import Workspace, block_arrays, learn_vectors, reconstruct_vectors
 
 EMA, LOSS, WINDOWS, UPDATES = range(4)  # what `progress` keeps while one block is trained, over all its tags
@@ -41,9 +42,12 @@ def consolidate(
     w.aligned[0] = 0
     for i in range(states.shape[0] - window + 1):
         clean = states[i : i + window]
-        noisy[:] = clean
+        for t in range(window):
+            copy(clean[t], noisy[t])
         if noise.shape[0]:
-            noisy += noise[i]
+            for t in range(window):
+                for j in range(noisy.shape[1]):
+                    noisy[t, j] += noise[i, t, j]
             w.aligned[0] = 0  # fresh noise: nothing of the last window holds
         loss = reconstruct_vectors(bp, noisy, clean, carried, w)
         progress[EMA] = KEEP * progress[EMA] + (1.0 - KEEP) * loss

@@ -7,7 +7,8 @@ import math
 
 import numpy as np
 
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import LOWEST, Array, kernel
+from sharpstream.kernels.views import copy
 from sharpstream.memory import context_block
 from sharpstream.memory.context_block import Arrays, embed_token, embed_vector, encode
 from sharpstream.pattern import pattern_block
@@ -37,24 +38,23 @@ def generate(
 
     hidden, contexts (tags, H); draws (R, tags) choose the tokens; vectors (V, D) is empty when block 1 reads tokens.
     """
-    m1, f1 = context_arrays(p, table, first, 1), pattern_arrays(p, table, form, 1)
+    m1, f1 = context_arrays(p, table, first, LOWEST), pattern_arrays(p, table, form, LOWEST)
     cumulative = np.empty(logits.size)
     h, new = np.empty_like(hidden[0]), np.empty_like(hidden[0])
     held = f1.condition.shape[0] > 0 and form.film
     for tag in range(hidden.shape[0]):
-        h[:] = hidden[tag]
+        copy(hidden[tag], h)
         for step in range(draws.shape[0]):
             if held and step > 0:
-                modulate(f1, h, trace, 1)  # c² does not change, so neither do its gain and shift
+                modulate(f1, h, trace, LOWEST)  # c² does not change, so neither do its gain and shift
                 size = h.size
             else:
-                size = condition(f1, form, h, contexts[tag], trace, 1)
-            mlp(p, table, form, 1, size, trace, logits)
-            token = sample(logits, draws[step, tag], top_k, cumulative)
-            tokens[tag, step] = token
-            read_token(m1, token, vectors, embedded)
+                size = condition(f1, form, h, contexts[tag], trace, LOWEST)
+            mlp(p, table, form, LOWEST, size, trace, logits)
+            tokens[tag, step] = sample(logits, draws[step, tag], top_k, cumulative)
+            read_token(m1, tokens[tag, step], vectors, embedded)
             encode(m1, embedded, h, new)
-            h[:] = new
+            copy(new, h)
 
 
 @kernel
@@ -66,7 +66,7 @@ def sample(logits: Array, uniform: float, top_k: int, cumulative: Array) -> int:
     for i in range(logits.size):
         cumulative[i] = math.exp(float(logits[i]) - top)
     if 0 < top_k < logits.size:
-        kth = np.partition(cumulative, logits.size - top_k)[logits.size - top_k]
+        kth = kth_largest(cumulative, top_k)
         for i in range(logits.size):
             if cumulative[i] < kth:
                 cumulative[i] = 0.0
@@ -77,6 +77,21 @@ def sample(logits: Array, uniform: float, top_k: int, cumulative: Array) -> int:
         if cumulative[i] > threshold:
             return i
     return logits.size - 1
+
+
+@kernel
+def kth_largest(values: Array, k: int) -> float:
+    """The k-th largest value, by keeping the k largest so far in descending order; k is small."""
+    best = np.full(k, -np.inf)
+    for i in range(values.size):
+        place = k - 1
+        if values[i] <= best[place]:
+            continue
+        while place > 0 and best[place - 1] < values[i]:
+            best[place] = best[place - 1]
+            place -= 1
+        best[place] = values[i]
+    return best[k - 1]
 
 
 @kernel
@@ -91,15 +106,15 @@ def read_token(m1: Arrays, token: int, vectors: Array, embedded: Array) -> None:
 @kernel
 def token_states(p: Array, table: Array, first: int, vectors: Array, tokens: Array, alpha: int, pushed: Array) -> None:
     """pushed ← h¹ after every α-th token of one stream, from zero; tokens (R,), pushed (R // α, H)."""
-    m1 = context_arrays(p, table, first, 1)
+    m1 = context_arrays(p, table, first, LOWEST)
     embedded = np.empty(m1.encode_in.shape[1], dtype=p.dtype)
     h, new = np.zeros(pushed.shape[1], dtype=p.dtype), np.empty(pushed.shape[1], dtype=p.dtype)
     for step in range(pushed.shape[0] * alpha):
         read_token(m1, tokens[step], vectors, embedded)
         encode(m1, embedded, h, new)
-        h[:] = new
+        copy(new, h)
         if (step + 1) % alpha == 0:
-            pushed[(step + 1) // alpha - 1] = h
+            copy(h, pushed[(step + 1) // alpha - 1])
 
 
 @kernel
@@ -111,6 +126,6 @@ def upper_states(p: Array, table: Array, first: int, level: int, below: Array, a
     for step in range(pushed.shape[0] * alpha):
         embed_vector(block, below[step], embedded)
         encode(block, embedded, h, new)
-        h[:] = new
+        copy(new, h)
         if (step + 1) % alpha == 0:
-            pushed[(step + 1) // alpha - 1] = h
+            copy(h, pushed[(step + 1) // alpha - 1])

@@ -1,0 +1,172 @@
+"""The fixed-size tables of the count model: contexts by 64-bit key, and one cell per (context, symbol) seen.
+
+A bucket has four places. When it is full the entry counted least gives way, and what it held is taken out of its
+context's totals, so that probabilities always sum to one: nothing is ever mixed silently. `counts_kernels.py` calls this.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sharpstream.kernels.jit import kernel
+
+Array = npt.NDArray[Any]
+BUCKET = 4  # cells of 16 bytes: one cache line
+FULL = 0xFFFFFFFF  # a context that has counted so much learns no more
+
+# Columns of a context (uint32). The stamp is given when the context enters and is never reused in practice, so cells of
+# a context that has left match nobody; 0 marks an empty place. ONES, TWOS, MORE: symbols counted once, twice, oftener.
+KEY_HIGH, KEY_LOW, STAMP, TOTAL, ONES, TWOS, MORE = 0, 1, 2, 3, 4, 5, 6
+CONTEXT_COLUMNS = 8  # 32 bytes, so that none straddles a cache line
+# Columns of a cell (uint32): whose it is (stamp and place of the context), which symbol, how often. 0 counts: empty.
+OF, OWNER, SYMBOL, COUNT = 0, 1, 2, 3
+CELL_COLUMNS = 4
+OBSERVED, FILL, STAMPS, EVICTED = 0, 1, 2, 3  # counters: tokens, tokens in the history, stamps given, entries lost
+
+
+class Tables(NamedTuple):
+    """Everything the count model knows."""
+
+    contexts: Array  # (C + 1, 8) uint32; the last row is the empty context (order 0), outside every bucket
+    cells: Array  # (N, 4) uint32
+    unigram: Array  # (V,) uint32: the cells of the empty context
+    discounts: Array  # (order + 1, 3) float64: taken from counts of 1, 2, 3 and more
+    slopes: Array  # (order + 1, 3) float64: sums of squared gradients of the discounts
+    history: Array  # (order,) int64, newest first
+    counters: Array  # (4,) int64
+
+
+@kernel
+def scramble(z: Any) -> Any:
+    """A bijection of 64-bit numbers that spreads every bit (multiply and fold, twice)."""
+    z = (z ^ (z >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+    z = (z ^ (z >> np.uint64(29))) * np.uint64(0x9FB21C651E98DF25)
+    return z ^ (z >> np.uint64(32))
+
+
+@kernel
+def context_keys(history: Array, depth: int, keys: Array) -> None:
+    """keys[o] names the context of the last o tokens; one chain serves all orders, newest token first."""
+    h = np.uint64(0x9E3779B97F4A7C15)
+    for order in range(1, depth + 1):
+        h = scramble(h * np.uint64(0x9E3779B97F4A7C15) + np.uint64(history[order - 1] + 1))
+        keys[order] = h
+
+
+@kernel
+def context_bucket(tables: Tables, key: Any) -> int:
+    return np.int64(key & np.uint64(len(tables.contexts) - 1 - BUCKET))  # C is a power of two: C − 4 masks a bucket
+
+
+@kernel
+def cell_bucket(tables: Tables, stamp: Any, symbol: int) -> int:
+    mixed = scramble((np.uint64(stamp) << np.uint64(32)) | np.uint64(symbol))
+    return np.int64(mixed & np.uint64(len(tables.cells) - BUCKET))
+
+
+@kernel
+def find_context(tables: Tables, key: Any) -> int:
+    """The context's place, or −1."""
+    contexts, start = tables.contexts, context_bucket(tables, key)
+    high, low = np.uint32(key >> np.uint64(32)), np.uint32(key & np.uint64(FULL))
+    for place in range(start, start + BUCKET):
+        if contexts[place, KEY_LOW] == low and contexts[place, KEY_HIGH] == high and contexts[place, STAMP] != 0:
+            return place
+    return -1
+
+
+@kernel
+def find_cell(tables: Tables, slot: int, symbol: int) -> int:
+    """The place of the symbol's cell in the context at `slot`, or −1."""
+    cells, stamp = tables.cells, tables.contexts[slot, STAMP]
+    start = cell_bucket(tables, stamp, symbol)
+    for place in range(start, start + BUCKET):
+        cell = cells[place]
+        if cell[OF] == stamp and cell[SYMBOL] == symbol and cell[OWNER] == slot and cell[COUNT] != 0:
+            return place
+    return -1
+
+
+@kernel
+def count_of(tables: Tables, slot: int, symbol: int) -> int:
+    """How often the symbol followed the context at `slot`."""
+    if slot == len(tables.contexts) - 1:
+        return np.int64(tables.unigram[symbol])
+    place = find_cell(tables, slot, symbol)
+    return np.int64(tables.cells[place, COUNT]) if place >= 0 else np.int64(0)
+
+
+@kernel
+def add_context(tables: Tables, key: Any) -> int:
+    """A place for a new context: an empty one, else that of the bucket's least counted, whose cells thereby die."""
+    contexts, start = tables.contexts, context_bucket(tables, key)
+    chosen = start
+    for place in range(start, start + BUCKET):
+        if contexts[place, STAMP] == 0:
+            chosen = place
+            break
+        if contexts[place, TOTAL] < contexts[chosen, TOTAL]:
+            chosen = place
+    if contexts[chosen, STAMP] != 0:
+        tables.counters[EVICTED] += 1
+    contexts[chosen] = 0
+    contexts[chosen, KEY_HIGH] = np.uint32(key >> np.uint64(32))
+    contexts[chosen, KEY_LOW] = np.uint32(key & np.uint64(FULL))
+    contexts[chosen, STAMP] = np.uint32(tables.counters[STAMPS] % FULL + 1)
+    tables.counters[STAMPS] += 1
+    return chosen
+
+
+@kernel
+def dead(tables: Tables, place: int) -> bool:
+    """Whether a cell is empty or belongs to a context that has left."""
+    cell = tables.cells[place]
+    return cell[COUNT] == 0 or tables.contexts[cell[OWNER], STAMP] != cell[OF]
+
+
+@kernel
+def add_cell(tables: Tables, slot: int, symbol: int) -> int:
+    """A place for a new cell, counting 0 as yet: a dead one, else that of the bucket's least counted."""
+    cells, stamp = tables.cells, tables.contexts[slot, STAMP]
+    start = cell_bucket(tables, stamp, symbol)
+    chosen, free = start, False
+    for place in range(start, start + BUCKET):
+        if dead(tables, place):
+            chosen, free = place, True
+            break
+        if cells[place, COUNT] < cells[chosen, COUNT]:
+            chosen = place
+    if not free:
+        owner, count = cells[chosen, OWNER], cells[chosen, COUNT]
+        tables.contexts[owner, TOTAL] -= count
+        tables.contexts[owner, ONES + min(np.int64(count), 3) - 1] -= 1
+        tables.counters[EVICTED] += 1
+    cells[chosen, OF], cells[chosen, OWNER] = stamp, slot
+    cells[chosen, SYMBOL], cells[chosen, COUNT] = symbol, 0
+    return chosen
+
+
+@kernel
+def count_once(tables: Tables, slot: int, count: int) -> None:
+    """The context's totals when one of its symbols goes from `count` to `count` + 1."""
+    context = tables.contexts[slot]
+    context[TOTAL] += 1
+    if count < 3:
+        context[ONES + count] += 1
+        if count > 0:
+            context[ONES + count - 1] -= 1
+
+
+def make_tables(order: int, vocabulary: int, table_bits: int) -> Tables:
+    """Empty tables: 2^bits cells and half as many contexts (the fewest that make sense when there are none)."""
+    cells = 1 << table_bits if order > 0 else BUCKET
+    return Tables(
+        contexts=np.zeros((max(cells // 2, BUCKET) + 1, CONTEXT_COLUMNS), dtype=np.uint32),
+        cells=np.zeros((cells, CELL_COLUMNS), dtype=np.uint32),
+        unigram=np.zeros(vocabulary, dtype=np.uint32),
+        discounts=np.zeros((max(order, 0) + 1, 3)),
+        slopes=np.zeros((max(order, 0) + 1, 3)),
+        history=np.zeros(max(order, 0), dtype=np.int64),
+        counters=np.zeros(4, dtype=np.int64),
+    )
