@@ -147,6 +147,8 @@ def window_step(
         clear(g)
         for t in range(deltas.shape[0]):
             delta = deltas[t, first_row + i]
+            if delta == 0:
+                continue  # a Clockwork module at rest: most of a slow module's positions
             x = xs[t, first_column : first_column + g.size]
             for j in range(g.size):
                 g[j] += delta * x[j]
