@@ -1,8 +1,9 @@
 """Score a stream by interpolated counts and count it: the compiled loops of `counts.py` over `counts_tables.py`.
 
 For a context counted n times with symbol x counted c(x) times, from the empty context up,
-    P(x) = (c(x) − D(c(x)) + g·P_lower(x)) / n,   g = D1·n1 + D2·n2 + D3·n3   (n1, n2, n3: symbols seen once, twice, more)
-with P_lower uniform beneath order 0. The D of each order follow the gradient of log P online (AdaGrad) unless fixed.
+    P(x) = (c(x) − D(c(x)) + g·P_lower(x)) / n,   g = D1·n1 + D2·n2 + D3·n3
+with n1, n2, n3 symbols seen once, twice, oftener, and P_lower uniform beneath order 0. Unless fixed, the D of each
+order follow the gradient of log P online (AdaGrad).
 """
 
 from typing import Any, NamedTuple
@@ -12,8 +13,24 @@ import numpy.typing as npt
 
 from sharpstream.kernels.jit import kernel
 from sharpstream.learners.counts_tables import (
-    COUNT, FILL, FULL, MORE, OBSERVED, ONES, TOTAL, TWOS, Tables, add_cell, add_context, context_keys, count_of,
-    count_once, find_cell, find_context,
+    COUNT,
+    FILL,
+    FULL,
+    MORE,
+    OBSERVED,
+    ONES,
+    STAMP,
+    TOTAL,
+    TWOS,
+    Tables,
+    add_cell,
+    add_context,
+    context_keys,
+    count_of,
+    count_once,
+    find_cell,
+    find_context,
+    grade,
 )  # fmt: skip
 
 Array = npt.NDArray[Any]
@@ -42,93 +59,97 @@ def make_trace(size: int) -> Trace:
 
 
 @kernel
-def find_contexts(tables: Tables, history: Array, fill: int, trace: Trace) -> int:
-    """Places of the contexts the history ends in; returns the longest one known.
+def find_contexts(contexts: Array, history: Array, fill: Any, keys: Array, slots: Array) -> Any:
+    """Places of the contexts the history ends in; returns the longest order known.
 
     The search goes on past an unknown one: a short context may have had to leave while a longer one stayed.
     """
-    context_keys(history, fill, trace.keys)
-    trace.slots[0] = len(tables.contexts) - 1
+    context_keys(history, fill, keys)
+    slots[0] = len(contexts) - 1
     deepest = 0
     for order in range(1, fill + 1):
-        slot = find_context(tables, trace.keys[order])
-        trace.slots[order] = slot
-        if slot >= 0:
+        slots[order] = find_context(contexts, keys[order])
+        if slots[order] >= 0:
             deepest = order
     return deepest
 
 
 @kernel
-def discount(tables: Tables, order: int, count: int) -> float:
-    return tables.discounts[order, min(count, 3) - 1] if count > 0 else 0.0
+def discount(discounts: Array, order: int, count: Any) -> float:
+    return discounts[order, grade(count) - 1] if count > 0 else 0.0
 
 
 @kernel
-def backed_off(tables: Tables, order: int, slot: int) -> float:
+def backed_off(contexts: Array, discounts: Array, order: int, slot: Any) -> float:
     """g / n: the part of a context's probability that goes to the order below."""
-    context, d = tables.contexts[slot], tables.discounts[order]
-    return (d[0] * context[ONES] + d[1] * context[TWOS] + d[2] * context[MORE]) / context[TOTAL]
+    kept_back = (
+        discounts[order, 0] * contexts[slot, ONES]
+        + discounts[order, 1] * contexts[slot, TWOS]
+        + discounts[order, 2] * contexts[slot, MORE]
+    )
+    return kept_back / contexts[slot, TOTAL]  # type: ignore[no-any-return]
 
 
 @kernel
-def probability(tables: Tables, symbol: int, deepest: int, trace: Trace) -> float:
+def probability(tables: Tables, symbol: Any, deepest: int, trace: Trace) -> float:
     """P(symbol), from order 0 up to the deepest context; leaves in the trace what learning needs."""
-    p = 1.0 / len(tables.unigram)
+    contexts, cells, unigram, discounts = tables.contexts, tables.cells, tables.unigram, tables.discounts
+    p = 1.0 / len(unigram)
     for order in range(deepest + 1):
         slot = trace.slots[order]
         trace.counts[order], trace.lower[order], trace.share[order] = 0, p, 1.0
-        if slot >= 0 and tables.contexts[slot, TOTAL] > 0:
-            count = count_of(tables, slot, symbol)
-            trace.counts[order], trace.share[order] = count, backed_off(tables, order, slot)
-            p = (count - discount(tables, order, count)) / tables.contexts[slot, TOTAL] + trace.share[order] * p
+        if slot >= 0 and contexts[slot, TOTAL] > 0:
+            count = count_of(contexts, cells, unigram, slot, symbol)
+            trace.counts[order], trace.share[order] = count, backed_off(contexts, discounts, order, slot)
+            p = (count - discount(discounts, order, count)) / contexts[slot, TOTAL] + trace.share[order] * p
     return p
 
 
 @kernel
 def learn_discounts(tables: Tables, p: float, deepest: int, trace: Trace) -> None:
     """One AdaGrad step up log P: ∂P_o/∂D_j = (n_j·P_lower − [c is of class j]) / n, times the shares above."""
+    contexts, discounts, slopes = tables.contexts, tables.discounts, tables.slopes
     pull = 1.0 / p  # ∂ log P / ∂ P_o
     for order in range(deepest, -1, -1):
         slot, count = trace.slots[order], trace.counts[order]
-        if slot >= 0 and tables.contexts[slot, TOTAL] > 0:
-            context = tables.contexts[slot]
+        if slot >= 0 and contexts[slot, TOTAL] > 0:
+            scale = pull / contexts[slot, TOTAL]
             for j in range(3):
-                own = 1.0 if count > 0 and min(count, 3) == j + 1 else 0.0
-                slope = pull * (context[ONES + j] * trace.lower[order] - own) / context[TOTAL]
+                own = 1.0 if count > 0 and grade(count) == j + 1 else 0.0
+                slope = scale * (contexts[slot, ONES + j] * trace.lower[order] - own)
                 if slope != 0.0:
-                    tables.slopes[order, j] += slope * slope
-                    step = DISCOUNT_RATE * slope / np.sqrt(tables.slopes[order, j])
-                    bounded = min(tables.discounts[order, j] + step, j + 1 - DISCOUNT_ROOM)
-                    tables.discounts[order, j] = max(bounded, DISCOUNT_FLOOR)
+                    slopes[order, j] += slope * slope
+                    moved = discounts[order, j] + DISCOUNT_RATE * slope / np.sqrt(slopes[order, j])
+                    discounts[order, j] = max(min(moved, j + 1 - DISCOUNT_ROOM), DISCOUNT_FLOOR)
         pull *= trace.share[order]
 
 
 @kernel
-def count_symbol(tables: Tables, symbol: int, order: int, trace: Trace) -> int:
+def count_symbol(tables: Tables, symbol: Any, order: int, key: Any) -> Any:
     """Count the symbol in the context of one order, entering both if need be; returns what it counted before."""
-    last = len(tables.contexts) - 1
+    contexts, cells, unigram, counters = tables.contexts, tables.cells, tables.unigram, tables.counters
     if order == 0:
-        before = np.int64(tables.unigram[symbol])
-        if tables.contexts[last, TOTAL] < FULL:
-            tables.unigram[symbol] += 1
-            count_once(tables, last, before)
+        before, last = np.int64(unigram[symbol]), len(contexts) - 1
+        if contexts[last, TOTAL] < FULL:
+            unigram[symbol] += 1
+            count_once(contexts, last, before)
         return before
     # A higher order of this very token may just have taken this order's place: look again, never trust the trace.
-    slot = find_context(tables, trace.keys[order])
+    slot = find_context(contexts, key)
     if slot < 0:
-        slot = add_context(tables, trace.keys[order])
-    place = find_cell(tables, slot, symbol)
+        slot = add_context(contexts, counters, key)
+    place = find_cell(cells, contexts[slot, STAMP], slot, symbol)
     if place < 0:
-        place = add_cell(tables, slot, symbol)
-    before = np.int64(tables.cells[place, COUNT])
-    if tables.contexts[slot, TOTAL] < FULL:
-        tables.cells[place, COUNT] += 1
-        count_once(tables, slot, before)
+        place = add_cell(contexts, cells, counters, slot, symbol)
+    before = np.int64(cells[place, COUNT])
+    if contexts[slot, TOTAL] < FULL:
+        cells[place, COUNT] += 1
+        count_once(contexts, slot, before)
     return before
 
 
 @kernel
-def remember(history: Array, fill: int, symbol: int) -> int:
+def remember(history: Array, fill: Any, symbol: Any) -> Any:
     """Shift a token into the history; returns how many tokens it now holds."""
     for i in range(len(history) - 1, 0, -1):
         history[i] = history[i - 1]
@@ -145,7 +166,7 @@ def learn_stream(
     trace, counters, row = make_trace(len(tables.discounts)), tables.counters, np.empty(len(tables.unigram))
     for t in range(len(tokens)):
         symbol, fill = np.int64(tokens[t]), counters[FILL]
-        deepest = -1 if uniform else find_contexts(tables, tables.history, fill, trace)
+        deepest = -1 if uniform else find_contexts(tables.contexts, tables.history, fill, trace.keys, trace.slots)
         if len(correct):
             spread(tables, deepest, trace, row)
             correct[t] = np.argmax(row) == symbol
@@ -157,7 +178,7 @@ def learn_stream(
         if adapt:
             learn_discounts(tables, p, deepest, trace)
         for order in range(fill, -1, -1):
-            if count_symbol(tables, symbol, order, trace) > 0 and only_novel:
+            if count_symbol(tables, symbol, order, trace.keys[order]) > 0 and only_novel:
                 break  # the orders below have seen it follow this context before
         counters[FILL] = remember(tables.history, fill, symbol)
 
@@ -171,7 +192,7 @@ def score_stream(tables: Tables, uniform: bool, every: int, tokens: Array, bits:
         symbol = np.int64(tokens[t])
         if every > 0 and t % every == 0:
             fill = 0
-        deepest = -1 if uniform else find_contexts(tables, history, fill, trace)
+        deepest = -1 if uniform else find_contexts(tables.contexts, history, fill, trace.keys, trace.slots)
         if len(correct):
             spread(tables, deepest, trace, row)
             correct[t] = np.argmax(row) == symbol
@@ -182,20 +203,21 @@ def score_stream(tables: Tables, uniform: bool, every: int, tokens: Array, bits:
 @kernel
 def spread(tables: Tables, deepest: int, trace: Trace, row: Array) -> None:
     """The whole distribution, (V,), by the same recursion as `probability`."""
+    contexts, cells, unigram, discounts = tables.contexts, tables.cells, tables.unigram, tables.discounts
     row[:] = 1.0 / len(row)
     for order in range(deepest + 1):
         slot = trace.slots[order]
-        if slot >= 0 and tables.contexts[slot, TOTAL] > 0:
-            total = tables.contexts[slot, TOTAL]
-            share = backed_off(tables, order, slot)
+        if slot >= 0 and contexts[slot, TOTAL] > 0:
+            total, share = contexts[slot, TOTAL], backed_off(contexts, discounts, order, slot)
             for symbol in range(len(row)):
-                count = count_of(tables, slot, symbol)
-                row[symbol] = (count - discount(tables, order, count)) / total + share * row[symbol]
+                count = count_of(contexts, cells, unigram, slot, symbol)
+                row[symbol] = (count - discount(discounts, order, count)) / total + share * row[symbol]
 
 
 @kernel
 def predict_row(tables: Tables, uniform: bool, row: Array) -> None:
     """`spread` for the history as it stands."""
     trace = make_trace(len(tables.discounts))
-    deepest = -1 if uniform else find_contexts(tables, tables.history, tables.counters[FILL], trace)
+    fill = tables.counters[FILL]
+    deepest = -1 if uniform else find_contexts(tables.contexts, tables.history, fill, trace.keys, trace.slots)
     spread(tables, deepest, trace, row)

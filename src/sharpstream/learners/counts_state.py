@@ -13,7 +13,21 @@ from sharpstream.errors import RunError
 from sharpstream.kernels.jit import kernel
 from sharpstream.learners.contract import Array, State
 from sharpstream.learners.counts_tables import (
-    COUNT, FILL, KEY_HIGH, KEY_LOW, OBSERVED, OF, OWNER, STAMP, STAMPS, SYMBOL, TOTAL, Tables, find_cell, find_context,
+    COUNT,
+    FILL,
+    KEY_HIGH,
+    KEY_LOW,
+    OBSERVED,
+    OF,
+    OWNER,
+    STAMP,
+    STAMPS,
+    SYMBOL,
+    TOTAL,
+    Tables,
+    find_cell,
+    find_context,
+    grade,
     make_tables,
 )  # fmt: skip
 
@@ -51,7 +65,7 @@ def load_state_dict(learner: "Counts", state: Mapping[str, Array]) -> None:
     for name in SPARSE:
         table, places = getattr(tables, name), state[f"{name}.place"]
         places_exist = len(table) - (name == "contexts")
-        if len(places) and not (0 <= places.min() and places.max() < places_exist and (np.diff(places) > 0).all()):
+        if len(places) and not (places.min() >= 0 and places.max() < places_exist and (np.diff(places) > 0).all()):
             raise RunError(f"the state's {name}.place must ascend within 0..{places_exist - 1}")
         table[places] = state[name]
     for name in ("unigram", "discounts", "slopes", "history", "counters"):
@@ -82,7 +96,7 @@ def _check_shapes(learner: "Counts", state: Mapping[str, Array]) -> None:
 
 def _check_values(learner: "Counts", tables: Tables) -> None:
     order, history, counters = max(learner.config.order, 0), tables.history, tables.counters
-    if len(history) and not (0 <= history.min() and history.max() < learner.vocabulary):
+    if len(history) and not (history.min() >= 0 and history.max() < learner.vocabulary):
         raise RunError(f"the state's history holds tokens outside the vocabulary of {learner.vocabulary}")
     if counters.min() < 0 or counters[FILL] > min(order, counters[OBSERVED]):
         raise RunError(f"the state's counters {counters.tolist()} are impossible for order {order}")
@@ -110,29 +124,28 @@ def live_cells(tables: Tables) -> int:
 @kernel
 def unsound(tables: Tables) -> int:
     """Audit of tables from outside: 0, or which rule they break (an index of PROBLEMS)."""
-    contexts, cells, last = tables.contexts, tables.cells, len(tables.contexts) - 1
+    contexts, cells, unigram = tables.contexts, tables.cells, tables.unigram
+    last = len(contexts) - 1
     tally = np.zeros((last + 1, 4), np.int64)  # total, ones, twos, more: what the cells say
     for place in range(len(cells)):
-        if cells[place, COUNT] == 0:
-            continue
-        owner, symbol = np.int64(cells[place, OWNER]), np.int64(cells[place, SYMBOL])
-        if owner >= last or symbol >= len(tables.unigram):
+        count, owner, symbol = np.int64(cells[place, COUNT]), cells[place, OWNER], cells[place, SYMBOL]
+        if owner >= last or symbol >= len(unigram):
             return 1
         stamp = contexts[owner, STAMP]
-        if stamp == 0 or stamp != cells[place, OF]:
-            continue  # of a context that has left
-        if find_cell(tables, owner, symbol) != place:
+        if count == 0 or stamp == 0 or stamp != cells[place, OF]:
+            continue  # empty, or of a context that has left
+        if find_cell(cells, stamp, owner, symbol) != place:
             return 2
-        tally[owner, 0] += cells[place, COUNT]
-        tally[owner, min(np.int64(cells[place, COUNT]), 3)] += 1
-    for symbol in range(len(tables.unigram)):
-        if tables.unigram[symbol] > 0:
-            tally[last, 0] += tables.unigram[symbol]
-            tally[last, min(np.int64(tables.unigram[symbol]), 3)] += 1
+        tally[owner, 0] += count
+        tally[owner, grade(count)] += 1
+    for one in range(len(unigram)):
+        if unigram[one] > 0:
+            tally[last, 0] += np.int64(unigram[one])
+            tally[last, grade(np.int64(unigram[one]))] += 1
     for slot in range(last + 1):
         if slot < last and contexts[slot, STAMP] > 0:
             key = (np.uint64(contexts[slot, KEY_HIGH]) << np.uint64(32)) | np.uint64(contexts[slot, KEY_LOW])
-            if find_context(tables, key) != slot:
+            if find_context(contexts, key) != slot:
                 return 2
         for j in range(4):
             if contexts[slot, TOTAL + j] != tally[slot, j]:

@@ -1,7 +1,8 @@
 """The fixed-size tables of the count model: contexts by 64-bit key, and one cell per (context, symbol) seen.
 
 A bucket has four places. When it is full the entry counted least gives way, and what it held is taken out of its
-context's totals, so that probabilities always sum to one: nothing is ever mixed silently. `counts_kernels.py` calls this.
+context's totals, so that probabilities always sum to one: nothing is mixed silently. `counts_kernels.py`
+calls this. Helpers take single arrays and index them directly: tuples and row views cost three quarters of the speed.
 """
 
 from typing import Any, NamedTuple
@@ -55,52 +56,61 @@ def context_keys(history: Array, depth: int, keys: Array) -> None:
 
 
 @kernel
-def context_bucket(tables: Tables, key: Any) -> int:
-    return np.int64(key & np.uint64(len(tables.contexts) - 1 - BUCKET))  # C is a power of two: C − 4 masks a bucket
+def context_bucket(contexts: Array, key: Any) -> Any:
+    return np.int64(key & np.uint64(len(contexts) - 1 - BUCKET))  # C is a power of two: C − 4 masks a bucket
 
 
 @kernel
-def cell_bucket(tables: Tables, stamp: Any, symbol: int) -> int:
+def cell_bucket(cells: Array, stamp: Any, symbol: Any) -> Any:
     mixed = scramble((np.uint64(stamp) << np.uint64(32)) | np.uint64(symbol))
-    return np.int64(mixed & np.uint64(len(tables.cells) - BUCKET))
+    return np.int64(mixed & np.uint64(len(cells) - BUCKET))
 
 
 @kernel
-def find_context(tables: Tables, key: Any) -> int:
+def find_context(contexts: Array, key: Any) -> Any:
     """The context's place, or −1."""
-    contexts, start = tables.contexts, context_bucket(tables, key)
+    start = context_bucket(contexts, key)
     high, low = np.uint32(key >> np.uint64(32)), np.uint32(key & np.uint64(FULL))
     for place in range(start, start + BUCKET):
         if contexts[place, KEY_LOW] == low and contexts[place, KEY_HIGH] == high and contexts[place, STAMP] != 0:
             return place
-    return -1
+    return np.int64(-1)
 
 
 @kernel
-def find_cell(tables: Tables, slot: int, symbol: int) -> int:
-    """The place of the symbol's cell in the context at `slot`, or −1."""
-    cells, stamp = tables.cells, tables.contexts[slot, STAMP]
-    start = cell_bucket(tables, stamp, symbol)
+def find_cell(cells: Array, stamp: Any, slot: Any, symbol: Any) -> Any:
+    """The place of the symbol's cell in the context at `slot`, whose stamp is given, or −1."""
+    start = cell_bucket(cells, stamp, symbol)
     for place in range(start, start + BUCKET):
-        cell = cells[place]
-        if cell[OF] == stamp and cell[SYMBOL] == symbol and cell[OWNER] == slot and cell[COUNT] != 0:
+        if (
+            cells[place, OF] == stamp
+            and cells[place, SYMBOL] == symbol
+            and cells[place, OWNER] == slot
+            and cells[place, COUNT] != 0
+        ):
             return place
-    return -1
+    return np.int64(-1)
 
 
 @kernel
-def count_of(tables: Tables, slot: int, symbol: int) -> int:
+def count_of(contexts: Array, cells: Array, unigram: Array, slot: Any, symbol: Any) -> Any:
     """How often the symbol followed the context at `slot`."""
-    if slot == len(tables.contexts) - 1:
-        return np.int64(tables.unigram[symbol])
-    place = find_cell(tables, slot, symbol)
-    return np.int64(tables.cells[place, COUNT]) if place >= 0 else np.int64(0)
+    if slot == len(contexts) - 1:
+        return np.int64(unigram[symbol])
+    place = find_cell(cells, contexts[slot, STAMP], slot, symbol)
+    return np.int64(cells[place, COUNT]) if place >= 0 else np.int64(0)
 
 
 @kernel
-def add_context(tables: Tables, key: Any) -> int:
+def grade(count: Any) -> Any:
+    """Counts of 1, 2, and 3 or more are discounted apart: 1, 2, 3."""
+    return min(count, 3)
+
+
+@kernel
+def add_context(contexts: Array, counters: Array, key: Any) -> Any:
     """A place for a new context: an empty one, else that of the bucket's least counted, whose cells thereby die."""
-    contexts, start = tables.contexts, context_bucket(tables, key)
+    start = context_bucket(contexts, key)
     chosen = start
     for place in range(start, start + BUCKET):
         if contexts[place, STAMP] == 0:
@@ -109,53 +119,47 @@ def add_context(tables: Tables, key: Any) -> int:
         if contexts[place, TOTAL] < contexts[chosen, TOTAL]:
             chosen = place
     if contexts[chosen, STAMP] != 0:
-        tables.counters[EVICTED] += 1
-    contexts[chosen] = 0
+        counters[EVICTED] += 1
+    for column in range(CONTEXT_COLUMNS):
+        contexts[chosen, column] = 0
     contexts[chosen, KEY_HIGH] = np.uint32(key >> np.uint64(32))
     contexts[chosen, KEY_LOW] = np.uint32(key & np.uint64(FULL))
-    contexts[chosen, STAMP] = np.uint32(tables.counters[STAMPS] % FULL + 1)
-    tables.counters[STAMPS] += 1
+    contexts[chosen, STAMP] = np.uint32(counters[STAMPS] % FULL + 1)
+    counters[STAMPS] += 1
     return chosen
 
 
 @kernel
-def dead(tables: Tables, place: int) -> bool:
-    """Whether a cell is empty or belongs to a context that has left."""
-    cell = tables.cells[place]
-    return cell[COUNT] == 0 or tables.contexts[cell[OWNER], STAMP] != cell[OF]
-
-
-@kernel
-def add_cell(tables: Tables, slot: int, symbol: int) -> int:
+def add_cell(contexts: Array, cells: Array, counters: Array, slot: Any, symbol: Any) -> Any:
     """A place for a new cell, counting 0 as yet: a dead one, else that of the bucket's least counted."""
-    cells, stamp = tables.cells, tables.contexts[slot, STAMP]
-    start = cell_bucket(tables, stamp, symbol)
+    stamp = contexts[slot, STAMP]
+    start = cell_bucket(cells, stamp, symbol)
     chosen, free = start, False
     for place in range(start, start + BUCKET):
-        if dead(tables, place):
+        # dead: empty, or of a context that has left
+        if cells[place, COUNT] == 0 or contexts[cells[place, OWNER], STAMP] != cells[place, OF]:
             chosen, free = place, True
             break
         if cells[place, COUNT] < cells[chosen, COUNT]:
             chosen = place
     if not free:
-        owner, count = cells[chosen, OWNER], cells[chosen, COUNT]
-        tables.contexts[owner, TOTAL] -= count
-        tables.contexts[owner, ONES + min(np.int64(count), 3) - 1] -= 1
-        tables.counters[EVICTED] += 1
+        owner, count = cells[chosen, OWNER], np.int64(cells[chosen, COUNT])
+        contexts[owner, TOTAL] -= count
+        contexts[owner, ONES + grade(count) - 1] -= 1
+        counters[EVICTED] += 1
     cells[chosen, OF], cells[chosen, OWNER] = stamp, slot
     cells[chosen, SYMBOL], cells[chosen, COUNT] = symbol, 0
     return chosen
 
 
 @kernel
-def count_once(tables: Tables, slot: int, count: int) -> None:
+def count_once(contexts: Array, slot: Any, count: Any) -> None:
     """The context's totals when one of its symbols goes from `count` to `count` + 1."""
-    context = tables.contexts[slot]
-    context[TOTAL] += 1
+    contexts[slot, TOTAL] += 1
     if count < 3:
-        context[ONES + count] += 1
+        contexts[slot, ONES + count] += 1
         if count > 0:
-            context[ONES + count - 1] -= 1
+            contexts[slot, ONES + count - 1] -= 1
 
 
 def make_tables(order: int, vocabulary: int, table_bits: int) -> Tables:
