@@ -4,6 +4,8 @@ A cell gets its pre-activations from outside (`given` = W_ih x + b_ih, `recurren
 order: LSTM i f g o, GRU r z n), so that RNN, LSTM and GRU share all matrix work and differ only here.
 """
 
+from typing import Any
+
 import numpy as np
 
 from sharpstream.kernels.adam import Step, adam_vector
@@ -13,6 +15,7 @@ from sharpstream.kernels.views import clear
 
 RNN, LSTM, GRU = range(3)
 GATES = (1, 4, 3)  # pre-activations per unit
+FIRST: Any = np.int64(0)  # typed: a literal 0 would compile a function once more
 
 
 @kernel
@@ -182,9 +185,3 @@ def table_step(p: Array, m: Array, v: Array, tokens: Array, deltas: Array, row: 
                 for j in range(g.size):
                     g[j] += deltas[t, j]
         adam_vector(p[token], m[token], v[token], g, s)
-
-
-@kernel
-def finite(x: float) -> bool:
-    """Neither NaN nor infinite."""
-    return bool(np.isfinite(x))

@@ -42,7 +42,7 @@ def clockwork_forward(model: Model, mind: Mind, desk: Desk, count: int) -> None:
 
 
 @kernel
-def clockwork_learn(model: Model, mind: Mind, desk: Desk, s: Step) -> None:
+def clockwork_step(model: Model, mind: Mind, desk: Desk, s: Step) -> None:
     """One Adam step on every module; desk.above holds the gradient of the states, desk.delta_embed gets ours.
 
     A module that did not tick has gradient zero and still moves on its moments, as every parameter does.

@@ -104,7 +104,8 @@ class RecurrentLearner:
     ) -> tuple[Bits, npt.NDArray[np.bool_]]:
         bits, correct = np.empty(tokens.size), np.zeros(tokens.size, dtype=np.bool_)
         out = self._no_states if states is None else states
-        wake(self.model, mind, desk, tokens, learning, every, bits, correct, level, out)
+        layer, unit = (0, (level - 1) * self.config.width) if self.kind == CLOCKWORK else (level - 1, 0)
+        wake(self.model, mind, desk, tokens, learning, every, bits, correct, layer, unit, out)
         return bits, correct
 
     # ---- looking on --------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ are the embedding's two, four a layer, and the read-out's two.
 """
 
 from sharpstream.kernels.adam import Step
-from sharpstream.kernels.cells import cell_backward, cell_forward, window_affine, window_bias_step, window_step
+from sharpstream.kernels.cells import FIRST, cell_backward, cell_forward, window_affine, window_bias_step, window_step
 from sharpstream.kernels.jit import Array, kernel
 from sharpstream.kernels.linear import add_product, add_transposed
 from sharpstream.kernels.views import clear, copy, matrix, vector
@@ -38,7 +38,7 @@ def stack_forward(model: Model, mind: Mind, desk: Desk, count: int) -> None:
 
 
 @kernel
-def stack_learn(model: Model, mind: Mind, desk: Desk, s: Step) -> None:
+def stack_step(model: Model, mind: Mind, desk: Desk, s: Step) -> None:
     """One Adam step on every layer; desk.above holds the gradient of the top states, desk.delta_embed gets ours.
 
     Each layer first goes back through time, then updates its weights while it reads them for the layer below.
@@ -57,11 +57,11 @@ def stack_learn(model: Model, mind: Mind, desk: Desk, s: Step) -> None:
             i, b = row + part, row + part + 2
             window_step(
                 matrix(model.p, model.table, i), matrix(model.m, model.table, i), matrix(model.v, model.table, i),
-                deltas, 0, xs, 0, below if part == 0 else desk.none, desk.row, s,
+                deltas, FIRST, xs, FIRST, below if part == 0 else desk.none, desk.row, s,
             )  # fmt: skip
             window_bias_step(
                 vector(model.p, model.table, b), vector(model.m, model.table, b), vector(model.v, model.table, b),
-                deltas, 0, desk.row, s,
+                deltas, FIRST, desk.row, s,
             )  # fmt: skip
 
 
