@@ -26,6 +26,7 @@ class ProbeRow:
     bits: float
     bits_clipped: float
     cap: float
+    accuracy: float | None = None  # share of tokens that were the most probable one, where the learner tells
 
 
 def frozen_bits(learner: Learner, tokens: Tokens, *, probe: str = "probe") -> Bits:
@@ -43,7 +44,9 @@ def frozen_bits(learner: Learner, tokens: Tokens, *, probe: str = "probe") -> Bi
 def score_probe(learner: Learner, tokens: Tokens, *, probe: str, cap: float = PAPER_CAP) -> ProbeRow:
     """One probe sequence, scored with learning off."""
     summary = summarise(frozen_bits(learner, tokens, probe=probe), cap=cap)
-    return ProbeRow(probe, summary.tokens, summary.bits, summary.bits_clipped, summary.cap)
+    correct = getattr(learner, "correct", None)
+    accuracy = None if correct is None else float(np.mean(correct))
+    return ProbeRow(probe, summary.tokens, summary.bits, summary.bits_clipped, summary.cap, accuracy)
 
 
 def guess_and_learn(learner: Learner, tokens: Tokens) -> tuple[Bits, npt.NDArray[np.int32]]:

@@ -12,7 +12,6 @@ from sharpstream.kernels.jit import Array, kernel
 from sharpstream.kernels.linear import add_transposed
 from sharpstream.kernels.views import clear
 
-
 TILE = 32  # rows: 64 kB of float32 weights at width 512, well inside the second-level cache
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Array = npt.NDArray[Any]  # float32 or float64 throughout one call
-LOWEST = np.int64(1)  # level 1, typed: a literal 1 would compile every function it is passed to once more
+LOWEST: Any = np.int64(1)  # level 1, typed: a literal 1 would compile every function it is passed to once more
 COMPILED_PACKAGES = ("kernels", "memory", "pattern", "sleep", "learners")
 
 
@@ -31,12 +31,17 @@ def cache_directory() -> Path:
     return root / "numba" / digest.hexdigest()[:16]
 
 
-if not os.environ.get("NUMBA_CACHE_DIR"):
-    numba.config.CACHE_DIR = str(cache_directory())
+def is_compiled() -> bool:
+    """Whether kernels of exactly this source have been compiled here before."""
+    return any(Path(numba.config.CACHE_DIR).rglob("*.nbi"))  # type: ignore[attr-defined]
 
-# Sums may be reassociated and multiplied-and-added in one step (that is what vectorises a dot product); NaN and infinity
-# keep their meaning, because numerical safety looks for them. nogil lets a progress display breathe.
-OPTIONS = {"error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}, "boundscheck": False}
+
+if not os.environ.get("NUMBA_CACHE_DIR"):
+    numba.config.CACHE_DIR = str(cache_directory())  # type: ignore[attr-defined]
+
+# Sums may be reassociated and multiplied-and-added in one step (that is what vectorises a dot product); NaN and
+# infinity keep their meaning, because numerical safety looks for them. nogil lets a progress display breathe.
+OPTIONS: Any = {"error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}, "boundscheck": False}
 _compile = numba.njit(cache=True, nogil=True, **OPTIONS)
 
 

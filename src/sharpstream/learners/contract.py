@@ -26,6 +26,7 @@ class Learner(Protocol):
     name: str
     vocabulary: int
     regime: Regime
+    correct: npt.NDArray[np.bool_]  # of the last learn or evaluate: was the most probable token the right one?
 
     def predict(self) -> npt.NDArray[np.float64]:
         """Probabilities of the next token, (V,). Changes nothing."""
@@ -68,7 +69,8 @@ def check_tokens(tokens: Tokens, vocabulary: int, *, first: int = 0) -> npt.NDAr
     if bad.size:
         where = int(bad[0])
         raise StreamError(
-            f"tokens[{first + where}] = {int(array[where])}, but the vocabulary has {vocabulary} symbols (0..{vocabulary - 1})"
+            f"tokens[{first + where}] = {int(array[where])}, "
+            f"but the vocabulary has {vocabulary} symbols (0..{vocabulary - 1})"
         )
     return np.ascontiguousarray(array, dtype=np.int32)
 

@@ -136,7 +136,7 @@ class Sharp:
             mind.clock[0] = 0
             self.desk.lowest.aligned[0] = 0
         self.desk.ready[0] = 0
-        report = {"tags": len(hidden), "replayed": int(tokens.size), "levels": levels}
+        report = {"tokens": int(mind.observed[0]), "tags": len(hidden), "replayed": int(tokens.size), "levels": levels}
         self.sleep_reports.append(report)
         return report
 
@@ -151,7 +151,7 @@ class Sharp:
         return tokens
 
     def _consolidate(self, tokens: npt.NDArray[np.int32]) -> dict[str, Mapping[str, Any]]:
-        """Blocks 2..L in order: the states below are replayed once, each level's from the freshly trained one beneath."""
+        """Blocks 2..L in order; the states of each level are replayed once, through the blocks as just trained."""
         m, c, alpha = self.model, self.config, self.config.acceleration
         pushes = c.sleep.replay_length // alpha
         states = np.zeros((len(tokens), pushes, c.width), dtype=c.dtype)
@@ -188,7 +188,11 @@ class Sharp:
         for moment in moments:
             moment[...] = 0
         seen = int(progress[WINDOWS])
-        return {"windows": seen, "updates": int(progress[UPDATES]), "loss": progress[LOSS] / seen if seen else None}
+        return {
+            "windows": seen,
+            "updates": int(progress[UPDATES]),
+            "loss": float(progress[LOSS]) / seen if seen else None,
+        }
 
     # ---- looking on --------------------------------------------------------------------------------------------------
 
@@ -221,6 +225,13 @@ class Sharp:
 
     def load_state_dict(self, state: Mapping[str, Array]) -> None:
         sharp_state.load_state_dict(self, state)
+
+    @property
+    def growth_bytes(self) -> int:
+        """How much larger than now the state can become: windows and tags fill up."""
+        mind = self.mind
+        growing = (mind.tags_hidden, mind.tags_context, mind.tokens, mind.inputs, mind.windows)
+        return sum(array.nbytes for array in growing)
 
     def parameters(self, *, active: bool = False) -> int:
         return count(self.layout, active_names(self.config, self.layout) if active else self.layout.names)

@@ -49,7 +49,7 @@ def _rule(config: SharpConfig, layout: Layout, name: str) -> initialise.Draw:
 
 
 def active_names(config: SharpConfig, layout: Layout) -> tuple[str, ...]:
-    """Parameters that learn while awake: every pattern block and context block 1 (or all blocks in the wake-only arm)."""
+    """Parameters that learn while awake: pattern blocks and context block 1 (every block in the wake-only arm)."""
     prefixes = ("pattern.", "context." if config.train_upper_awake else "context.1.")
     return tuple(name for name in layout.names if name.startswith(prefixes))
 

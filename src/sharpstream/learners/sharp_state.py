@@ -1,7 +1,7 @@
 """SHARP's whole state as a flat dict of named arrays, the same names and shapes in both engines.
 
-There are no pending updates to save: every weight is updated in the step that computed its gradient. What the desk holds
-is recomputed from the state by the same machine code.
+There are no pending updates to save: every weight is updated in the step that computed its gradient. What the desk
+holds is recomputed from the state by the same machine code.
 """
 
 from collections.abc import Mapping
@@ -139,7 +139,7 @@ def _check(learner: "Sharp", state: Mapping[str, Array]) -> None:
     if len(state["tags.hidden"]) != len(state["tags.context"]):
         raise RunError("the state's tags.hidden and tags.context differ in length")
     window = state["window.1"]
-    if window.ndim == 1 and window.size and not (0 <= window.min() and window.max() < learner.vocabulary):
+    if window.ndim == 1 and window.size and not (window.min() >= 0 and window.max() < learner.vocabulary):
         raise RunError(f"the state's window.1 holds tokens outside the vocabulary of {learner.vocabulary}")
 
 

@@ -166,7 +166,7 @@ def credit(model: Model, mind: Mind, desk: Desk, x: int) -> None:
 
 @kernel
 def reconstruct(model: Model, mind: Mind, desk: Desk, x: int) -> bool:
-    """3. reconstruct the window ending in x_t; block 1 learns, and the step is tagged, if the smoothed error exceeds τ."""
+    """3. reconstruct the window ending in x_t; if the smoothed error exceeds τ, learn from it and tag the step."""
     reads_tokens = model.vectors.shape[0] == 0
     if reads_tokens:
         copy(mind.tokens[1:], mind.tokens[:-1])

@@ -262,7 +262,7 @@ def _update_biases(p: Array, m: Array, v: Array, deltas: Array, total: Array, s:
 
 @kernel
 def update_table(p: Arrays, m: Arrays, v: Arrays, tokens: Array, w: Workspace, s: Step) -> None:
-    """One Adam step on the embedding table: every row moves on its moments, the window's rows also on their gradient."""
+    """One Adam step on the table: every row moves on its moments, the window's rows also on their gradient."""
     g = w.row[: p.embed.shape[1]]
     for token in range(p.embed.shape[0]):
         clear(g)

@@ -1,7 +1,7 @@
 """Context blocks in PyTorch: what they must offer, and the paper's recurrent autoencoder.
 
-`ReferenceSharp` knows a block only through `ContextBlock`, so any module with these four methods can take its place
-(`blocks.py` shows an LSTM, a GRU and a state-space block). States are flat vectors; a leading batch dimension is allowed.
+`ReferenceSharp` knows a block only through `ContextBlock`, so any module with these methods can take its place
+(`blocks.py` shows an LSTM, a GRU and a state-space block). States are flat vectors; a leading batch is allowed.
 """
 
 from typing import Protocol

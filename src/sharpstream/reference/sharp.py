@@ -1,7 +1,7 @@
 """Algorithm 1 of the paper, line by line, with autograd: the oracle of the fused engine and the place to change things.
 
-Tokens come in one at a time through `observe`; bits come out. Slow by design. Sleep itself is in `sleep.py`; exchange of
-state with the fused engine in `state.py`. Any block that keeps the protocols of `context_block.py` and
+Tokens come in one at a time through `observe`; bits come out. Slow by design. Sleep itself is in `sleep.py`; exchange
+of state with the fused engine in `state.py`. Any block that keeps the protocols of `context_block.py` and
 `pattern_block.py` can be plugged in.
 """
 
@@ -58,8 +58,8 @@ class ReferenceSharp:
             }
         self.modules = nn.ModuleDict({kind: nn.ModuleDict(members) for kind, members in blocks.items()})
         self.modules.to(device=self.device, dtype=self.dtype)
-        self.m: list[Any] = [self.modules["context"][str(level)] for level in self.levels]  # context blocks m^ℓ
-        self.f: list[Any] = [self.modules["pattern"][str(level)] for level in self.levels]  # pattern blocks f^ℓ
+        self.m: list[Any] = [blocks["context"][str(level)] for level in self.levels]  # context blocks m^ℓ
+        self.f: list[Any] = [blocks["pattern"][str(level)] for level in self.levels]  # pattern blocks f^ℓ
         if context_block is RnnContextBlock and pattern_block is MlpPatternBlock:
             layout = sharp_layout(config, vocabulary)
             first = first_values(config, layout, seed)
@@ -105,6 +105,7 @@ class ReferenceSharp:
         self.tags: list[tuple[Tensor, Tensor]] = []
         self.observed = self.clock = self.sleeps = self.tagged = 0
         self.drowsiness = Drowsiness()
+        self.correct: npt.NDArray[np.bool_] = np.zeros(0, dtype=np.bool_)  # of the last learn or evaluate
         self.sleep_reports: list[Mapping[str, Any]] = []
 
     def zeros(self, size: int) -> Tensor:
@@ -123,13 +124,19 @@ class ReferenceSharp:
 
     def learn(self, tokens: Tokens) -> Bits:
         checked = check_tokens(tokens, self.vocabulary, first=self.observed)
-        return np.array([self._wake_step(int(token)) for token in checked], dtype=np.float64)
+        self.correct = np.zeros(checked.size, dtype=np.bool_)
+        bits = np.empty(checked.size)
+        for i, token in enumerate(checked):
+            self.correct[i] = int(self.logits.argmax()) == token
+            bits[i] = self._wake_step(int(token))
+        return bits
 
     def evaluate(self, tokens: Tokens) -> Bits:
         checked = check_tokens(tokens, self.vocabulary)
-        bits = np.empty(checked.size)
+        bits, self.correct = np.empty(checked.size), np.zeros(checked.size, dtype=np.bool_)
         with frozen(self), torch.no_grad():
             for i, token in enumerate(checked):
+                self.correct[i] = int(self.logits.argmax()) == token
                 bits[i] = self._score(torch.tensor(int(token), device=self.device))
                 self._remember(self.input_of(int(token)))
                 self.look_ahead()
@@ -148,6 +155,17 @@ class ReferenceSharp:
     def parameters(self, *, active: bool = False) -> int:
         blocks = [*self.f, *(self.m[:1] if active and not self.config.train_upper_awake else self.m)]
         return sum(p.numel() for block in blocks for p in block.parameters())
+
+    def metrics(self) -> Mapping[str, Any]:
+        return {
+            "updates": list(self.updates),
+            "tagged": self.tagged,
+            "tags_stored": len(self.tags),
+            "sleeps": self.sleeps,
+            "recon_sum": list(self.recon_sum),
+            "recon_count": list(self.recon_count),
+            "ema": list(self.ema),
+        }
 
     # ---- one wake step, on the arrival of x_t ---------------------------------------------------------------------
 
@@ -177,7 +195,7 @@ class ReferenceSharp:
     def _credit(self, target: Tensor) -> None:
         """2. one Adam step on every pattern block; the states it read carry no gradient, so no context block moves."""
         self.pattern_adam.zero_grad()
-        F.cross_entropy(self.logits, target).backward()
+        torch.autograd.backward(F.cross_entropy(self.logits, target))
         self.pattern_adam.step()
 
     def _reconstruct(self, level: int, x: Tensor) -> bool:
@@ -195,7 +213,7 @@ class ReferenceSharp:
         if not self.ema[i] > self.config.tau:
             return False
         self.context_adam[i].zero_grad()
-        loss.backward()
+        torch.autograd.backward(loss)
         self.context_adam[i].step()
         self.updates[i] += 1
         return True
@@ -216,12 +234,10 @@ class ReferenceSharp:
 
     def look_ahead(self) -> None:
         """5. contexts c^L … c² top-down, then the logits of p̂_{t+1}; gradients flow between pattern blocks only."""
-        context = None
-        for level in reversed(self.levels):
-            if level == 1:
-                self.c2 = context
-            context = self.f[level - 1](self.m[level - 1].output(self.h[level - 1]), context)
-        self.logits: Tensor = context
+        self.c2: Tensor | None = None
+        for level in range(self.config.levels, 1, -1):
+            self.c2 = self.f[level - 1](self.m[level - 1].output(self.h[level - 1]), self.c2)
+        self.logits: Tensor = self.f[0](self.m[0].output(self.h[0]), self.c2)
 
     def _tag(self) -> None:
         """6. keep (h¹, c²), first in first out."""

@@ -1,4 +1,4 @@
-"""The sleep phase of Algorithm 1 in PyTorch: replay every tag, then train the upper context blocks one after another."""
+"""The sleep phase of Algorithm 1 in PyTorch: replay every tag, then train the upper context blocks one by one."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ def sleep(learner: "ReferenceSharp") -> Mapping[str, Any] | None:
         learner.carried = [torch.zeros_like(carried) for carried in learner.carried]
         learner.clock = 0
     learner.look_ahead()
-    report = {"tags": tags, "replayed": tags * config.sleep.replay_length, "levels": levels}
+    report = {"tokens": learner.observed, "tags": tags, "replayed": tags * config.sleep.replay_length, "levels": levels}
     learner.sleep_reports.append(report)
     return report
 

@@ -27,7 +27,7 @@ def consolidate(
     w: Workspace,
     progress: Array,
 ) -> None:
-    """Slide a T-window over one tag's states, (P, H), and learn from each full window while the smoothed error exceeds τ.
+    """Slide a T-window over one tag's states, (P, H); learn from each full window while the smoothed error exceeds τ.
 
     noise (windows, T, H) is added to the inputs, never to the targets; it is empty when there is none.
     """

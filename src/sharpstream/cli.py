@@ -1,0 +1,64 @@
+"""The command `sharp`: find the subcommand, import only what it needs, make our errors one line and exit code 2."""
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from sharpstream.errors import SharpError
+
+# One run is one thread; parallelism is across runs. Set before NumPy or torch is imported.
+for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+COMMANDS = {
+    "demo": ("sharpstream.commands.demo", "wake and sleep, live, on a stream with hidden rules; a picture at the end"),
+    "run": ("sharpstream.commands.run", "start or continue a run in a directory"),
+    "evaluate": ("sharpstream.commands.evaluate", "forward, current and backward bits of a run, frozen"),
+    "data": ("sharpstream.streams.commands", "list, add, fetch and verify what there is to learn from"),
+    "recipes": ("sharpstream.commands.recipes", "the settings of the paper, by name"),
+}
+USAGE = "usage: sharp COMMAND ...     (sharp COMMAND --help says more)"
+
+
+def help_text() -> str:
+    """What `sharp --help` prints; built without importing anything heavy."""
+    rows = "\n".join(f"  {name:<10} {what}" for name, (_, what) in COMMANDS.items())
+    return f"sharp: learn from a stream once, as it arrives.\n\n{USAGE}\n\n{rows}\n\nFirst time here? Try: sharp demo"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(help_text())
+        return 0
+    if arguments[0] == "--version":
+        from sharpstream import __version__
+
+        print(f"sharpstream {__version__}")
+        return 0
+    try:
+        return _dispatch(arguments[0], arguments[1:])
+    except SharpError as problem:
+        print(f"sharp: {' '.join(str(problem).split())}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader of our output has gone: nothing more to say
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _dispatch(name: str, rest: list[str]) -> int:
+    if name not in COMMANDS:
+        import difflib
+
+        near = difflib.get_close_matches(name, COMMANDS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(COMMANDS)}"
+        raise SharpError(f"there is no command {name!r}; {hint}")
+    module = importlib.import_module(COMMANDS[name][0])
+    return int(module.main(rest))
+
+
+def entry() -> None:
+    """The console script."""
+    sys.exit(main())

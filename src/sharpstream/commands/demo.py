@@ -1,0 +1,188 @@
+"""`sharp demo`: a small SHARP on nonlinear(2), wake and sleep as they happen, then a picture of how it went."""
+
+import shutil
+import sys
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from sharpstream.commands.options import parse
+from sharpstream.config import RunConfig
+from sharpstream.experiments.recipes import demo
+from sharpstream.loop import Stopped, run
+from sharpstream.report.progress import Pace, Silent
+from sharpstream.rundir import Log, RunDirectory
+from sharpstream.streams.synthetic import BEST_ERROR, NO_CONTEXT_ERROR
+
+LAST = 10_000  # predictions behind the final error
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions:
+    """Watch a small SHARP learn a stream with a hidden rule, awake and asleep."""
+
+    out: Path = Path("sharp-demo")
+    """Where the run and its picture go; an earlier demo there is replaced."""
+    tokens: int = 200_000
+    """How many tokens to learn from."""
+    seed: int = 1
+    """Another seed, another stream and another model."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the demo, print the verdict, write the picture."""
+    options = parse(DemoOptions, argv, command="demo")
+    config = demo().replace(tokens=options.tokens, seed=options.seed)
+    if RunDirectory(options.out).started:
+        shutil.rmtree(options.out)
+    print(INTRODUCTION)
+    began = time.monotonic()
+    try:
+        with (Live if sys.stdout.isatty() else Told)(config) as shown:
+            _say_if_compiling()
+            run(options.out, config, display=shown)
+    except Stopped as stopped:
+        print(f"stopped at token {stopped.tokens:,}; what was learned is in {options.out}")
+        return 128 + stopped.signal_number
+    rows = Log(RunDirectory(options.out).metrics_file).rows()
+    picture = draw(rows, options.out / "demo.png")
+    print(verdict(rows, time.monotonic() - began, picture))
+    return 0
+
+
+INTRODUCTION = """The stream: letters A-G. G is a hub; from it one of A-F follows at random, then the rest of its group
+(ABC or DEF), clockwise or counter-clockwise, then G again. The direction depends on which groups
+came before, so a learner without memory of them is wrong one time in three. Each letter is seen
+once, one at a time; when something surprised it, SHARP marks the moment and replays it asleep.
+"""
+
+
+def _say_if_compiling() -> None:
+    from sharpstream.kernels.jit import is_compiled
+
+    if not is_compiled():
+        print("Compiling the kernels for this machine: up to a minute, once ...", flush=True)
+
+
+def final_error(rows: Sequence[Mapping[str, Any]], last: int = LAST) -> float:
+    """Share of wrong guesses over the last predictions, from the log's intervals."""
+    intervals = [row for row in rows if row["event"] == "interval"]
+    end = intervals[-1]["tokens"]
+    inside = [row["error"] for row in intervals if row["tokens"] > end - last]
+    return float(sum(inside) / len(inside))
+
+
+def draw(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:
+    """The learning curve with its sleeps, as PNG and PDF."""
+    from sharpstream.report.curves import learning_curve
+    from sharpstream.report.style import save_figure
+
+    intervals = [row for row in rows if row["event"] == "interval"]
+    figure = learning_curve(
+        [row["tokens"] for row in intervals],
+        [row["error"] for row in intervals],
+        sleeps=[row["tokens"] for row in rows if row["event"] == "sleep"],
+        window=intervals[0]["tokens"],
+        title="SHARP learns the hidden rule of nonlinear(2), one token at a time",
+    )
+    return save_figure(figure, path)[0]
+
+
+def verdict(rows: Sequence[Mapping[str, Any]], seconds: float, picture: Path) -> str:
+    """What a person should take away."""
+    error = final_error(rows)
+    sleeps = [row for row in rows if row["event"] == "sleep"]
+    replayed = sum(row["replayed"] for row in sleeps)
+    tokens = next(row["tokens"] for row in reversed(rows) if row["event"] == "interval")
+    solved = "It found the rule." if error <= 0.22 else "It has not found the whole rule yet; more --tokens may help."
+    return (
+        f"\nerror over the last {LAST:,} predictions: {error:.4f}\n"
+        f"   without context {NO_CONTEXT_ERROR:.4f}   best possible {BEST_ERROR:.4f}\n"
+        f"{solved} {tokens:,} tokens and {len(sleeps)} sleeps ({replayed:,} replayed tokens) in {seconds:.0f} s.\n"
+        f"picture: {picture}"
+    )
+
+
+def sleep_line(report: Mapping[str, Any]) -> str:
+    """One sleep in one line."""
+    levels = ", ".join(
+        f"C-{level} {found['loss']:.3f}" for level, found in report["levels"].items() if found["loss"] is not None
+    )
+    replayed = f"replayed {report['replayed']:,} tokens from {report['tags']} tags"
+    return f"slept at {report['tokens']:,}: {replayed}; error {levels}"
+
+
+class Told(Silent):
+    """The demo where nobody can see a screen: a line now and then."""
+
+    def __init__(self, config: RunConfig) -> None:
+        self.every, self.next, self.total = config.tokens // 10, config.tokens // 10, config.tokens
+
+    def update(self, tokens: int, bits: float) -> None:
+        if tokens >= self.next:
+            self.next += self.every
+            print(f"awake at {tokens:,} of {self.total:,} tokens: {bits:.3f} bits a token", flush=True)
+
+    def slept(self, report: Mapping[str, Any]) -> None:
+        print("  " + sleep_line(report), flush=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+
+class Live(Silent):
+    """The demo on a terminal: a bar, how surprised it is, and the last sleeps."""
+
+    def __init__(self, config: RunConfig) -> None:
+        from rich.live import Live as RichLive
+
+        self.total, self.pace = config.tokens, Pace(config.tokens)
+        self.sleeps: deque[str] = deque(maxlen=5)
+        self.history: deque[float] = deque(maxlen=60)
+        self.live = RichLive(self._panel(0, 0.0), refresh_per_second=8)
+
+    def _panel(self, tokens: int, bits: float) -> Any:
+        from rich.panel import Panel
+        from rich.text import Text
+
+        rate, left = self.pace.at(tokens)
+        done = int(40 * tokens / self.total)
+        text = Text()
+        text.append(f"{'━' * done}", style="bold green").append(f"{'━' * (40 - done)}", style="dim")
+        text.append(f"  {tokens:,} of {self.total:,} tokens, {rate}/s, {left} left\n")
+        text.append("surprise  ", style="bold").append(spark(list(self.history)), style="yellow")
+        text.append(f"  {bits:.3f} bits a token\n")
+        text.append("\n".join(f"☾ {line}" for line in self.sleeps) or "awake; not slept yet", style="cyan")
+        return Panel(text, title="SHARP, awake", subtitle="each letter once, one at a time")
+
+    def update(self, tokens: int, bits: float) -> None:
+        if tokens % 2_000 == 0:
+            self.history.append(bits)
+        self.live.update(self._panel(tokens, bits))
+
+    def slept(self, report: Mapping[str, Any]) -> None:
+        self.sleeps.append(sleep_line(report))
+
+    def __enter__(self) -> Self:
+        self.live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.live.stop()
+
+
+def spark(values: Sequence[float]) -> str:
+    """A line of little bars, the highest value full height."""
+    top = max(values, default=1.0) or 1.0
+    return "".join("▁▂▃▄▅▆▇█"[min(7, int(8 * value / top))] for value in values)

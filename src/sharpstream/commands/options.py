@@ -1,0 +1,42 @@
+"""From words on the command line to a dataclass, with every mistake told in one line."""
+
+import contextlib
+import io
+import re
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from sharpstream.errors import ConfigError
+
+Options = TypeVar("Options")
+
+
+def parse(kind: type[Options], argv: Sequence[str], *, command: str, default: Any = None) -> Options:
+    """Options of a command, over `default` if given. Help is printed as usual; mistakes become a ConfigError."""
+    import tyro
+
+    said = io.StringIO()
+    extra: dict[str, Any] = {} if default is None else {"default": default}
+    try:
+        with contextlib.redirect_stderr(said):
+            options: Options = tyro.cli(kind, args=list(argv), prog=f"sharp {command}", **extra)
+            return options
+    except SystemExit as leaving:
+        if not leaving.code:
+            raise
+        raise ConfigError(f"{one_line(said.getvalue())}; see: sharp {command} --help") from None
+
+
+def one_line(boxed: str) -> str:
+    """The message inside tyro's box, up to its first rule, as one line; a suggestion is kept."""
+    lines = [re.sub(r"^[│╭╰]\s?|\s*[│╮╯]$", "", line).strip() for line in boxed.splitlines()]
+    parts: list[list[str]] = [[]]
+    for line in lines:
+        if not line or set(line) <= set("─ ") or line.endswith("──"):
+            parts.append([])
+        else:
+            parts[-1].append(line)
+    told = [" ".join(part) for part in parts if part]
+    message = told[0] if told else "the options could not be understood"
+    meant = next((part for part in told[1:] if part.startswith("Perhaps you meant")), "")
+    return f"{message} ({' '.join(meant.split()[:4])}?)" if meant else message

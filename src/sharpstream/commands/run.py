@@ -1,0 +1,123 @@
+"""`sharp run DIR`: start a run, or continue the one that is there, until it is finished."""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from sharpstream.commands.options import parse
+from sharpstream.config import RunConfig, load_toml
+from sharpstream.errors import ConfigError
+from sharpstream.experiments.recipes import recipe_named
+from sharpstream.loop import Stopped, run
+from sharpstream.report.progress import display
+from sharpstream.rundir import RunDirectory
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """Start or continue a run. Settings come from the recipe, then the TOML file, then these flags: the last wins."""
+
+    directory: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
+    """Where the run lives. If a run is there already, it continues."""
+    recipe: str | None = None
+    """Begin from the settings of a recipe (`sharp recipes` lists them)."""
+    config: Path | None = None
+    """A TOML file of settings."""
+    json: bool = False
+    """Print the summary as JSON."""
+    checkpoint_seconds: float = 300.0
+    """Seconds between checkpoints."""
+    checkpoint_at_sleep: bool = False
+    """Also make a checkpoint after every sleep."""
+    run: Annotated[RunConfig, tyro.conf.arg(name="")] = field(default_factory=RunConfig)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Parse, run, and say how it went."""
+    words = [_short(word) for word in argv]
+    base = _base(words)
+    options = parse(RunOptions, words, command="run", default=None if base is None else base)
+    config = options.run
+    start = _position(options.directory)
+    try:
+        with display(config.tokens, start) as shown:
+            _say_if_compiling(shown.note)
+            summary = run(
+                options.directory,
+                config,
+                display=shown,
+                checkpoint_seconds=options.checkpoint_seconds,
+                checkpoint_at_sleep=options.checkpoint_at_sleep,
+            )
+    except Stopped as stopped:
+        print(
+            f"stopped at token {stopped.tokens:,}, everything saved; `sharp run {options.directory}` continues",
+            file=sys.stderr,
+        )
+        return 128 + stopped.signal_number
+    if options.json:
+        print(json.dumps(summary))
+    else:
+        print(
+            f"{options.directory}: {summary['learner']} learned {summary['tokens']:,} tokens of "
+            f"{summary['stream'].get('name', 'its stream')}: {summary['bits']:.4f} bits a token, "
+            f"{summary['error']:.4f} wrong guesses ({summary['parameters']:,} parameters, "
+            f"{summary['active_parameters']:,} active). Finished."
+        )
+    return 0
+
+
+def _short(word: str) -> str:
+    """--stream NAME is what people type; the setting is stream.name."""
+    if word == "--stream":
+        return "--stream.name"
+    return "--stream.name=" + word.removeprefix("--stream=") if word.startswith("--stream=") else word
+
+
+def _base(words: Sequence[str]) -> RunOptions | None:
+    """What the flags are laid over: the directory's own settings, or recipe and TOML file."""
+    recipe, toml = _value(words, "--recipe"), _value(words, "--config")
+    directory = next((Path(word) for word in words[:1] if not word.startswith("-")), None)
+    if directory is not None and RunDirectory(directory).started:
+        if recipe or toml:
+            raise ConfigError(
+                f"{directory} has its own settings already; leave out --recipe and --config to continue it"
+            )
+        config = RunDirectory(directory).load_config()
+    else:
+        config = recipe_named(recipe) if recipe else RunConfig()
+        if toml:
+            config = load_toml(Path(toml), config)
+    if directory is None:
+        return None
+    return RunOptions(directory=directory, run=config)
+
+
+def _value(words: Sequence[str], flag: str) -> str | None:
+    """The value of a flag, looked at before the whole line is parsed."""
+    for i, word in enumerate(words):
+        if word == flag and i + 1 < len(words):
+            return words[i + 1]
+        if word.startswith(flag + "="):
+            return word.split("=", 1)[1]
+    return None
+
+
+def _position(directory: Path) -> int:
+    """How far the run already is, for the progress display."""
+    from sharpstream.checkpoint import saved
+
+    names = [path.name for path in saved(RunDirectory(directory).checkpoints)]
+    return int(names[-1]) if names else 0
+
+
+def _say_if_compiling(note: object) -> None:
+    from sharpstream.kernels.jit import is_compiled
+
+    if not is_compiled() and callable(note):
+        note("compiling the kernels for this machine: up to a minute, once")
