@@ -144,22 +144,32 @@ def window_step(
     p (rows, columns) meets deltas[t, first_row:] and xs[t, first_column:]; backs (T, columns), or (0, 0) for none;
     row (≥ columns,) is scratch.
     """
-    g = row[: p.shape[1]]
+    size, last = p.shape[1], deltas.shape[0] - 1
+    more, end = row[:size], first_column + p.shape[1]
+    x0, x1 = xs[0, first_column:end], xs[min(1, last), first_column:end]
+    x2, x3 = xs[min(2, last), first_column:end], xs[min(3, last), first_column:end]
+    zero = p.dtype.type(0)
+    clear(more)
     for i in range(p.shape[0]):
-        weights = p[i]
-        clear(g)
-        for t in range(deltas.shape[0]):
-            delta = deltas[t, first_row + i]
-            if delta == 0:
-                continue  # a Clockwork module at rest: most of a slow module's positions
-            x = xs[t, first_column : first_column + g.size]
-            for j in range(g.size):
-                g[j] += delta * x[j]
-            if backs.shape[0] > 0:
-                back = backs[t]
-                for j in range(g.size):
-                    back[j] += delta * weights[j]
-        adam_vector(weights, m[i], v[i], g, s)
+        weights, first, second = p[i], m[i], v[i]
+        at = first_row + i
+        for t in range(backs.shape[0]):
+            back, delta = backs[t], deltas[t, at]
+            for j in range(size):
+                back[j] += delta * weights[j]
+        for t in range(4, last + 1):
+            x, delta = xs[t, first_column:end], deltas[t, at]
+            for j in range(size):
+                more[j] = delta * x[j] + (more[j] if t > 4 else zero)
+        # The usual four positions never leave the registers.
+        d0, d1 = deltas[0, at], deltas[1, at] if last >= 1 else zero
+        d2, d3 = deltas[2, at] if last >= 2 else zero, deltas[3, at] if last >= 3 else zero
+        for j in range(size):
+            gradient = d0 * x0[j] + d1 * x1[j] + d2 * x2[j] + d3 * x3[j] + more[j] + s.decay * weights[j]
+            mean = s.beta1 * first[j] + s.keep1 * gradient
+            square = s.beta2 * second[j] + s.keep2 * gradient * gradient
+            first[j], second[j] = mean, square
+            weights[j] -= s.size * mean / (np.sqrt(square) * s.root + s.eps)
 
 
 @kernel
