@@ -5,9 +5,9 @@ Training: the stream is cut into contiguous chunks of n tokens. Each token is sc
 when the n-th prediction has been scored, one Adam update is made from all n. The stream's first token costs log2 V.
 Which windows frozen scoring reads is in `transformer_windows.py`, the network in `transformer_model.py`.
 
-Fed whole, a chunk is scored by the very pass that trains on it; fed in parts, token by token from a cache of keys and
-values. Both agree to rounding. What is learned, and so every later chunk, never depends on how the tokens were handed
-in; and bits are repeated exactly whenever the calls are.
+Many tokens at once are scored by one pass over the chunk (the very pass that trains, if they complete it), few by a
+cache of keys and values. Both agree to rounding. What is learned, and so every later chunk, never depends on how the
+tokens were handed in; and bits are repeated exactly, also by a resumed learner, whenever the calls are.
 """
 
 import math
@@ -25,7 +25,9 @@ from sharpstream.learners.contract import Array, Bits, Regime, State, Tokens, ch
 from sharpstream.reference.transformer_model import Transformer
 from sharpstream.reference.transformer_windows import WINDOW, Windows, full_windows, segments, short_windows
 
+Scores = tuple[Bits, npt.NDArray[np.bool_]]  # bits, and whether the most probable symbol was right
 MOMENTS = (("m", "exp_avg"), ("v", "exp_avg_sq"))  # our names of Adam's moments, and torch's
+BLOCK = 32  # tokens: fewer are scored through the cache, which is filled in blocks of this size
 BATCH_TOKENS = 8192  # read at once when scoring frozen
 BATCH_LOGITS = 1 << 24  # and logits held at once
 
@@ -62,8 +64,8 @@ class TransformerLearner:
         self.observed = self.updates = 0
         self.chunk: list[int] = []  # inputs of the current chunk; the last one awaits its successor
         self.caches = self.model.make_cache()
-        self.cached = 0  # how many of them are in the caches
-        self.logits: Tensor | None = None  # of the successor of the last one, once all are
+        self.cached = self.settled = 0  # how many of them are in the caches, and how many of those by whole blocks
+        self.logits = self.model.angles.new_zeros(vocabulary)  # after the last cached token; nothing seen: uniform
         self.correct = np.zeros(0, dtype=np.bool_)  # of the last learn or evaluate: argmax right?
 
     # ---- learning ----------------------------------------------------------------------------------------------------
@@ -80,44 +82,54 @@ class TransformerLearner:
         bits, self.correct = np.empty(len(checked)), np.zeros(len(checked), dtype=np.bool_)
         done, n = 0, self.config.chunk
         while done < len(checked):
-            if len(self.chunk) == 1 and len(checked) - done >= n:
-                bits[done : done + n], self.correct[done : done + n] = self._whole_chunk(checked[done : done + n])
-                done += n
+            take = min(n + 1 - len(self.chunk), len(checked) - done)
+            if not self.chunk or take < min(BLOCK, n):
+                take = 1
+                scored = self._one_token(checked[done])
             else:
-                bits[done], self.correct[done] = self._one_token(checked[done])
-                done += 1
+                scored = self._many_tokens(checked[done : done + take])
+            self._insist_on_finite(bool(np.isfinite(scored[0]).all()))
+            bits[done : done + take], self.correct[done : done + take] = scored
+            self.observed += take
+            done += take
         return bits
 
-    def _whole_chunk(self, targets: list[int]) -> tuple[Bits, npt.NDArray[np.bool_]]:
-        """All n tokens of a chunk at once: what the update computes anyway scores them."""
-        logits = self._update([*self.chunk, *targets[:-1]], targets)
-        self._begin_chunk(targets[-1])
-        self.observed += len(targets)
+    def _many_tokens(self, targets: list[int]) -> Scores:
+        """Tokens of one chunk at once; when they complete it, what the update computes anyway scores them."""
+        inputs = [*self.chunk, *targets[:-1]]
+        if len(inputs) == self.config.chunk:
+            logits = self._update(inputs, [*inputs[1:], targets[-1]])[-len(targets) :]
+            self._begin_chunk(targets[-1])
+        else:
+            with torch.no_grad():
+                logits = self.model(torch.tensor([inputs]), last=len(targets))[0]
+            self.chunk += targets
         return bits_of(logits, torch.tensor(targets))
 
-    def _one_token(self, token: int) -> tuple[float, bool]:
-        bits, correct = bits_of(self._look_ahead()[None], torch.tensor([token]))
+    def _one_token(self, token: int) -> Scores:
+        scored = bits_of(self._look_ahead()[None], torch.tensor([token]))
         if len(self.chunk) == self.config.chunk:
             self._update(self.chunk, [*self.chunk[1:], token])
             self._begin_chunk(token)
         else:
             self.chunk.append(token)
-            self.logits = None
-        self.observed += 1
-        return float(bits[0]), bool(correct[0])
+        return scored
+
+    def _insist_on_finite(self, finite: bool) -> None:
+        if not finite:
+            raise NumericalError(
+                f"learning left the finite numbers in the chunk that follows token {self.observed}: its loss is not "
+                f"finite. Try a smaller adam.lr (now {self.config.adam.lr:g})"
+            )
 
     def _begin_chunk(self, token: int) -> None:
-        self.chunk, self.cached, self.logits = [token], 0, None
+        self.chunk, self.cached, self.settled = [token], 0, 0
 
     def _update(self, inputs: list[int], targets: list[int]) -> Tensor:
         """One Adam step on the mean loss of a chunk; the logits (n, V) from before it."""
         logits = self.model(torch.tensor([inputs]))[0]
         loss = F.cross_entropy(logits, torch.tensor(targets))
-        if not torch.isfinite(loss):
-            raise NumericalError(
-                f"learning left the finite numbers in the chunk that ends at token {self.observed}. "
-                f"Try a smaller adam.lr (now {self.config.adam.lr:g})"
-            )
+        self._insist_on_finite(bool(torch.isfinite(loss)))
         self.adam.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         self.adam.step()
@@ -126,13 +138,19 @@ class TransformerLearner:
         return scored
 
     def _look_ahead(self) -> Tensor:
-        """Logits of the next token, (V,). Only caches change, always by one-token steps: asking alters no bit."""
-        if not self.chunk:
-            return self.model.angles.new_zeros(self.vocabulary)  # nothing seen: uniform
+        """Logits of the next token, (V,). Only caches change.
+
+        The last token's block is read token by token, all blocks before it whole: so what is cached depends on the
+        chunk alone, not on when somebody looked, and a resumed learner finds exactly the same.
+        """
         with torch.no_grad():
-            while self.logits is None or self.cached < len(self.chunk):
-                self.logits = self.model.step(self.chunk[self.cached], self.cached, self.caches)
-                self.cached += 1
+            while self.settled < (len(self.chunk) - 1) // BLOCK * BLOCK:
+                self.model.extend(self.chunk[self.settled : self.settled + BLOCK], self.settled, self.caches)
+                self.settled += BLOCK
+            self.cached = max(self.cached, self.settled)
+            for position in range(self.cached, len(self.chunk)):
+                self.logits = self.model.extend(self.chunk[position : position + 1], position, self.caches)
+            self.cached = len(self.chunk)
         return self.logits
 
     # ---- looking on --------------------------------------------------------------------------------------------------
@@ -181,7 +199,8 @@ class TransformerLearner:
                 moments = {long: torch.tensor(state[f"adam.{short}.{name}"]).to(p) for short, long in MOMENTS}
                 self.adam.state[p] = {"step": torch.tensor(float(state["updates"])), **moments}
         self.observed, self.updates, self.seed = (int(state[name]) for name in ("observed", "updates", "seed"))
-        self.chunk, self.cached, self.logits = state["chunk"].tolist(), 0, None
+        self.chunk, self.cached, self.settled = state["chunk"].tolist(), 0, 0
+        self.logits = torch.zeros_like(self.logits)
 
     def _check(self, state: Mapping[str, Array]) -> None:
         own = self.state_dict()
@@ -207,7 +226,7 @@ class TransformerLearner:
         return sum(p.numel() for p in self.model.parameters())
 
 
-def bits_of(logits: Tensor, targets: Tensor) -> tuple[Bits, npt.NDArray[np.bool_]]:
+def bits_of(logits: Tensor, targets: Tensor) -> Scores:
     """−log2 p of the targets, in float64, and whether each was the most probable; logits (..., V), targets (...)."""
     log_p = torch.log_softmax(logits.double(), -1).gather(-1, targets[..., None].long())[..., 0]
     return (log_p / -math.log(2.0)).numpy(), (logits.argmax(-1) == targets).numpy()

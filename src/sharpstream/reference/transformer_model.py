@@ -1,7 +1,7 @@
 """The Transformer itself: pre-norm RMSNorm, rotary positions, SwiGLU, no biases, untied head.
 
 Inputs (B, n) come in, hidden vectors (B, n, d) come out; `transformer.py` makes it a learner. `forward` reads whole
-windows; `step` reads one token after those in a cache. Names of parameters are those of the state.
+windows; `extend` reads some tokens after those in a cache. Names of parameters are those of the state.
 """
 
 import torch
@@ -59,12 +59,14 @@ class Layer(nn.Module):
         q, k, v = self._split(x, turn)
         return self._finish(x, F.scaled_dot_product_attention(q, k, v, is_causal=True))
 
-    def step(self, x: Tensor, turn: Turn, cache: Cache, position: int) -> Tensor:
-        """(1, d) → (1, d): one token, whose keys and values join the cache."""
+    def extend(self, x: Tensor, turn: Turn, cache: Cache, start: int) -> Tensor:
+        """(m, d) → (m, d): m tokens from position `start` on, whose keys and values join the cache."""
         q, k, v = self._split(x, turn)
         keys, values = cache
-        keys[:, position], values[:, position] = k[:, 0], v[:, 0]
-        read = F.scaled_dot_product_attention(q[None], keys[None, :, : position + 1], values[None, :, : position + 1])
+        stop = start + len(x)
+        keys[:, start:stop], values[:, start:stop] = k, v
+        visible = torch.ones(len(x), stop, dtype=torch.bool).tril(start)  # token i sees positions 0 .. start + i
+        read = F.scaled_dot_product_attention(q[None], keys[None, :, :stop], values[None, :, :stop], visible)
         return self._finish(x, read[0])
 
 
@@ -114,11 +116,11 @@ class Transformer(nn.Module):
         shape = (self.heads, self.angles.shape[1], self.head.in_features // self.heads)
         return [(self.angles.new_zeros(shape), self.angles.new_zeros(shape)) for _ in self.layers]
 
-    def step(self, token: int, position: int, caches: list[Cache]) -> Tensor:
-        """Logits (V,) after one more token, at `position` of the window whose earlier tokens are in the caches."""
-        x, turn = self._inputs(torch.tensor([token])), self._turn(position, position + 1)
+    def extend(self, tokens: list[int], start: int, caches: list[Cache]) -> Tensor:
+        """Logits (V,) after some more tokens, at `start` of the window whose earlier tokens are in the caches."""
+        x, turn = self._inputs(torch.tensor(tokens)), self._turn(start, start + len(tokens))
         for layer, cache in zip(self.layers, caches, strict=True):
             assert isinstance(layer, Layer)
-            x = layer.step(x, turn, cache, position)
-        logits: Tensor = self.head(self.norm(x))[0]
+            x = layer.extend(x, turn, cache, start)
+        logits: Tensor = self.head(self.norm(x[-1]))
         return logits
