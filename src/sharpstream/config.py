@@ -302,7 +302,7 @@ class RunConfig:
     """One run: a learner, a stream, how many tokens, which seed, how often to look."""
 
     learner: str = "sharp"
-    """sharp, or a baseline: rnn, lstm, gru, clockwork, transformer, counts."""
+    """sharp, or a baseline: rnn, lstm, gru, clockwork, transformer, counts, unigram, uniform."""
     engine: Literal["fused", "reference"] = "fused"
     """fused: the compiled learner; reference: its PyTorch twin (slow; needs the torch extra)."""
     tokens: int = 200_000
@@ -317,6 +317,10 @@ class RunConfig:
     """Tokens in each probe segment."""
     stream: StreamConfig = field(default_factory=StreamConfig)
     sharp: SharpConfig = field(default_factory=SharpConfig)
+    recurrent: RecurrentConfig = field(default_factory=RecurrentConfig)
+    clockwork: ClockworkConfig = field(default_factory=ClockworkConfig)
+    transformer: TransformerConfig = field(default_factory=TransformerConfig)
+    counts: CountsConfig = field(default_factory=CountsConfig)
 
     def __post_init__(self) -> None:
         require_choices(self)

@@ -1,6 +1,9 @@
 """A learner from its config: the one place that knows every learner by name."""
 
-from typing import Any
+import difflib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal, cast
 
 import numpy.typing as npt
 
@@ -8,21 +11,82 @@ from sharpstream.config import RunConfig
 from sharpstream.errors import ConfigError
 from sharpstream.learners.contract import Learner
 
-LEARNERS = ("sharp",)
+Vectors = npt.NDArray[Any] | None
+Make = Callable[[RunConfig, int, Vectors], Learner]
 
 
-def make_learner(config: RunConfig, vocabulary: int, *, vectors: npt.NDArray[Any] | None = None) -> Learner:
-    """The learner a run asks for, before its first token."""
-    if config.learner not in LEARNERS:
-        raise ConfigError(f"there is no learner {config.learner!r}; there are: {', '.join(LEARNERS)}")
+def _sharp(config: RunConfig, vocabulary: int, vectors: Vectors) -> Learner:
     if config.engine == "reference":
-        require_torch(f"the reference engine of {config.learner}")
         from sharpstream.reference.sharp import ReferenceSharp
 
         return ReferenceSharp(config.sharp, vocabulary, seed=config.seed, vectors=vectors)
     from sharpstream.learners.sharp import Sharp
 
     return Sharp(config.sharp, vocabulary, seed=config.seed, vectors=vectors)
+
+
+def _recurrent(config: RunConfig, vocabulary: int, vectors: Vectors) -> Learner:
+    cell = cast(Literal["rnn", "lstm", "gru"], config.learner)
+    settings = replace(config.recurrent, cell=cell)
+    if config.engine == "reference":
+        from sharpstream.reference.recurrent import ReferenceRecurrent
+
+        return ReferenceRecurrent(settings, vocabulary, seed=config.seed, vectors=vectors)
+    from sharpstream.learners.recurrent import Recurrent
+
+    return Recurrent(settings, vocabulary, seed=config.seed, vectors=vectors)
+
+
+def _clockwork(config: RunConfig, vocabulary: int, vectors: Vectors) -> Learner:
+    if config.engine == "reference":
+        from sharpstream.reference.clockwork import ReferenceClockwork
+
+        return ReferenceClockwork(config.clockwork, vocabulary, seed=config.seed, vectors=vectors)
+    from sharpstream.learners.clockwork import Clockwork
+
+    return Clockwork(config.clockwork, vocabulary, seed=config.seed, vectors=vectors)
+
+
+def _transformer(config: RunConfig, vocabulary: int, vectors: Vectors) -> Learner:
+    require_torch("the Transformer")
+    from sharpstream.reference.transformer import TransformerLearner
+
+    return TransformerLearner(config.transformer, vocabulary, seed=config.seed, vectors=vectors)
+
+
+def _counts(config: RunConfig, vocabulary: int, vectors: Vectors) -> Learner:
+    from sharpstream.learners.counts import Counts
+
+    order = {"uniform": -1, "unigram": 0}.get(config.learner, config.counts.order)
+    return Counts(replace(config.counts, order=order), vocabulary, seed=config.seed)
+
+
+LEARNERS: dict[str, Make] = {
+    "sharp": _sharp,
+    "rnn": _recurrent,
+    "lstm": _recurrent,
+    "gru": _recurrent,
+    "clockwork": _clockwork,
+    "transformer": _transformer,
+    "counts": _counts,
+    "unigram": _counts,
+    "uniform": _counts,
+}
+WITH_TWIN = ("sharp", "rnn", "lstm", "gru", "clockwork")
+
+
+def make_learner(config: RunConfig, vocabulary: int, *, vectors: Vectors = None) -> Learner:
+    """The learner a run asks for, before its first token."""
+    name = config.learner
+    if name not in LEARNERS:
+        near = difflib.get_close_matches(name, LEARNERS, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise ConfigError(f"there is no learner {name!r}{hint}; there are: {', '.join(LEARNERS)}")
+    if config.engine == "reference":
+        if name not in WITH_TWIN:
+            raise ConfigError(f"engine = 'reference': {name} has no twin; only {', '.join(WITH_TWIN)} do")
+        require_torch(f"the reference engine of {name}")
+    return LEARNERS[name](config, vocabulary, vectors)
 
 
 def require_torch(what: str) -> None:
@@ -34,5 +98,7 @@ def require_torch(what: str) -> None:
 
 
 def window_of(config: RunConfig) -> int:
-    """The shortest stream this learner can learn from: one full window."""
-    return config.sharp.window if config.learner == "sharp" else 1
+    """The shortest stream this learner can learn from: one full window, where it has one."""
+    windows = {"sharp": config.sharp.window, "clockwork": config.clockwork.window}
+    windows |= dict.fromkeys(("rnn", "lstm", "gru"), config.recurrent.window + 1)  # T inputs and the one they predict
+    return windows.get(config.learner, 1)

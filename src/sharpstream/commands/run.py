@@ -2,10 +2,10 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 
@@ -41,8 +41,12 @@ def main(argv: Sequence[str]) -> int:
     """Parse, run, and say how it went."""
     words = [_short(word) for word in argv]
     base = _base(words)
-    options = parse(RunOptions, words, command="run", default=None if base is None else base)
+    options = parse(RunOptions, words, command="run", default=base)
     config = options.run
+    done = RunDirectory(options.directory).summary
+    if done is not None and done["tokens"] >= config.tokens:
+        _tell(options, done, "This run was finished already; a larger --tokens would continue it.")
+        return 0
     start = _position(options.directory)
     try:
         with display(config.tokens, start) as shown:
@@ -60,16 +64,21 @@ def main(argv: Sequence[str]) -> int:
             file=sys.stderr,
         )
         return 128 + stopped.signal_number
+    _tell(options, summary, "Finished.")
+    return 0
+
+
+def _tell(options: RunOptions, summary: Mapping[str, Any], ending: str) -> None:
+    """The summary, for a person or a script."""
     if options.json:
         print(json.dumps(summary))
-    else:
-        print(
-            f"{options.directory}: {summary['learner']} learned {summary['tokens']:,} tokens of "
-            f"{summary['stream'].get('name', 'its stream')}: {summary['bits']:.4f} bits a token, "
-            f"{summary['error']:.4f} wrong guesses ({summary['parameters']:,} parameters, "
-            f"{summary['active_parameters']:,} active). Finished."
-        )
-    return 0
+        return
+    print(
+        f"{options.directory}: {summary['learner']} learned {summary['tokens']:,} tokens of "
+        f"{summary['stream'].get('name', 'its stream')}: {summary['bits']:.4f} bits a token, "
+        f"{summary['error']:.4f} wrong guesses ({summary['parameters']:,} parameters, "
+        f"{summary['active_parameters']:,} active). {ending}"
+    )
 
 
 def _short(word: str) -> str:

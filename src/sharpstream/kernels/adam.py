@@ -45,9 +45,11 @@ def adam_vector(p: Array, m: Array, v: Array, g: Array, s: Step) -> None:
     """One step on a vector of parameters with gradient g; p, m, v, g (n,)."""
     for j in range(p.size):
         gradient = g[j] + s.decay * p[j]
-        m[j] = s.beta1 * m[j] + s.keep1 * gradient
-        v[j] = s.beta2 * v[j] + s.keep2 * gradient * gradient
-        p[j] -= s.size * m[j] / (np.sqrt(v[j]) * s.root + s.eps)
+        first = s.beta1 * m[j] + s.keep1 * gradient
+        second = s.beta2 * v[j] + s.keep2 * gradient * gradient
+        m[j] = first
+        v[j] = second
+        p[j] -= s.size * first / (np.sqrt(second) * s.root + s.eps)
 
 
 @kernel

@@ -57,7 +57,8 @@ def _exp_typed(x: Any) -> Any:
         s = s * r + np.float32(0.5)
         s = s * r + np.float32(1.0)
         s = s * r + np.float32(1.0)
-        return s * _power_of_two(k) if x == x else x  # keeps a NaN  # type: ignore[call-arg]
+        power: Any = _power_of_two(k)  # type: ignore[call-arg]
+        return s * power if x == x else x  # the clamp must not swallow a NaN
 
     return exp32
 

@@ -87,7 +87,7 @@ def backed_off(contexts: Array, discounts: Array, order: int, slot: Any) -> floa
         + discounts[order, 1] * contexts[slot, TWOS]
         + discounts[order, 2] * contexts[slot, MORE]
     )
-    return kept_back / contexts[slot, TOTAL]  # type: ignore[no-any-return]
+    return kept_back / contexts[slot, TOTAL]
 
 
 @kernel

@@ -1,0 +1,136 @@
+"""The command as people type it: one line and exit code 2 for every mistake, nothing half-written."""
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from sharpstream.cli import main
+
+SMALL = ["--tokens", "600", "--sharp.levels", "2", "--sharp.width", "8", "--sharp.embedding", "4"]
+
+
+def sharp(*words: str, **options) -> subprocess.CompletedProcess:
+    program = [sys.executable, "-c", "from sharpstream.cli import entry; entry()", *words]
+    return subprocess.run(program, capture_output=True, text=True, timeout=300, **options)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["rnu", "out"], "did you mean 'run'?"),
+        (["run", "out", "--toknes", "5"], "--toknes"),
+        (["run", "out", "--tokens", "many"], "--tokens"),
+        (["run", "out", "--tokens", "0"], "RunConfig.tokens = 0"),
+        (["run", "out", "--sharp.levels", "0"], "SharpConfig.levels = 0"),
+        (["run", "out", "--sharp.decoder", "lstm"], "decoder"),
+        (["run", "out", "--learner", "shrap"], "there is no learner 'shrap'"),
+        (["run", "out", "--stream", "nowhere"], "nowhere"),
+        (["run", "out", "--recipe", "txet8"], "there is no recipe 'txet8'"),
+        (["run", "out", "--config", "missing.toml"], "cannot read the config file"),
+        (["run"], "sharp run --help"),
+        (["evaluate", "out"], "there is no run in out"),
+        (["data", "verify", "nothing"], "nothing"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2_and_writes_nothing(words, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("sharp: ")
+    assert captured.err.count("\n") == 1
+    assert message in captured.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"ab", b"\x00\xff\xfe binary"])
+def test_a_file_that_is_no_stream_is_one_line_and_exit_code_2(content, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_bytes(content)
+    assert main(["run", "out", "--stream", "file"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_directory_that_cannot_be_made_is_one_line_and_exit_code_2(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("in the way")
+    assert main(["run", "file/out", *SMALL]) == 2
+    assert "cannot make the run directory" in capsys.readouterr().err
+
+
+def test_missing_data_offline_says_what_and_how(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SHARP_DATA", raising=False)
+    monkeypatch.setenv("SHARP_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SHARP_TEXT8_URL", "http://127.0.0.1:9/text8.zip")
+    assert main(["run", "out", "--recipe", "text8-small"]) == 2
+    told = capsys.readouterr().err
+    assert "text8" in told
+    assert "SHARP_DATA" in told
+    assert not (tmp_path / "out").exists()
+
+
+def test_flags_win_over_toml_over_recipe_and_the_resolved_config_is_kept(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").write_text("seed = 7\ntokens = 500\n[sharp]\nwidth = 8\nembedding = 4\n")
+    words = ["run", "out", "--recipe", "head-depth", "--config", "mine.toml", "--tokens", "400", "--json"]
+    assert main(words) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert (summary["tokens"], summary["seed"], summary["stream"]["k"]) == (400, 7, 4)
+    kept = (tmp_path / "out" / "config.toml").read_text()
+    assert "tokens = 400" in kept
+    assert "width = 8" in kept
+    assert main(["run", "out"]) == 0
+    assert "finished already" in capsys.readouterr().out
+
+
+def test_run_then_evaluate_in_json(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "out", *SMALL]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", "out", "--length", "200", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["probe"] for row in rows] == ["forward", "current", "backward"]
+    assert all(0 < row["bits"] < 3.5 and 0 < row["accuracy"] < 1 for row in rows)
+
+
+def test_standard_input_is_a_stream(tmp_path):
+    done = sharp("run", "out", "--stream", "-", *SMALL, cwd=tmp_path, input="to be or not to be " * 40)
+    assert done.returncode == 0, done.stderr
+    assert "600 tokens" in done.stdout
+
+
+def test_help_is_quick_and_imports_nothing_heavy():
+    words = "import sys; from sharpstream.cli import main; main(['--help']); "
+    check = words + "assert not {'numpy', 'numba', 'torch', 'rich', 'tyro', 'matplotlib'} & set(sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check], capture_output=True, check=False).returncode == 0
+    times = []
+    for _ in range(3):
+        began = time.perf_counter()
+        sharp("--help")
+        times.append(time.perf_counter() - began)
+    assert min(times) < 0.5
+
+
+def test_the_core_works_where_torch_is_absent(tmp_path):
+    blocked = (
+        "import sys\n"
+        "class NoTorch:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.split('.')[0] == 'torch': raise ImportError('torch is not here')\n"
+        "sys.meta_path.insert(0, NoTorch())\n"
+        "import sharpstream\n"
+        "from sharpstream.cli import main\n"
+        f"code = main(['run', 'out', *{SMALL!r}])\n"
+        "assert code == 0, code\n"
+        "assert main(['evaluate', 'out', '--length', '100', '--json']) == 0\n"
+        "assert main(['run', 'other', '--engine', 'reference', '--tokens', '10']) == 2\n"
+        "assert not any(name.split('.')[0] == 'torch' for name in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", blocked], capture_output=True, text=True, cwd=tmp_path, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "pip install 'sharpstream[torch]'" in done.stderr

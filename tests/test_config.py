@@ -1,0 +1,82 @@
+"""Settings: bad values are refused by name, TOML goes round, recipes hold the paper's numbers."""
+
+import pytest
+
+from sharpstream.config import (
+    AdamConfig,
+    RunConfig,
+    SharpConfig,
+    SleepConfig,
+    StreamConfig,
+    from_dict,
+    load_toml,
+    to_dict,
+    to_toml,
+)
+from sharpstream.errors import ConfigError
+from sharpstream.experiments import recipes
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: SharpConfig(levels=0), r"SharpConfig\.levels = 0: it must be an integer ≥ 1"),
+        (lambda: SharpConfig(decoder="lstm"), r"decoder = 'lstm': it must be one of 'rnn', 'recall'"),
+        (lambda: SharpConfig(tau=float("nan")), r"tau = nan"),
+        (lambda: SharpConfig(alpha=0), r"alpha = 0"),
+        (lambda: AdamConfig(beta2=1.0), r"beta2 = 1\.0: it must be in \[0, 1\)"),
+        (lambda: SleepConfig(trigger="sometimes"), r"trigger = 'sometimes': it must be one of 'every', 'idle'"),
+        (lambda: SleepConfig(novelty_ratio=1.0), r"novelty_ratio"),
+        (lambda: StreamConfig(start=5, end=5), r"end = 5: it must be an integer > start \(5\)"),
+        (lambda: RunConfig(seed=-1), r"seed = -1"),
+        (lambda: RunConfig(tokens=True), r"tokens = True"),
+    ],
+)
+def test_a_bad_value_is_refused_with_field_value_and_what_is_allowed(make, message):
+    with pytest.raises(ConfigError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("name", recipes.RECIPES)
+def test_every_recipe_goes_through_toml_and_back(name, tmp_path):
+    config = recipes.recipe_named(name)
+    path = tmp_path / "run.toml"
+    path.write_text(to_toml(config))
+    assert load_toml(path, RunConfig()) == config
+    assert from_dict(RunConfig, to_dict(config)) == config
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("toknes = 5", r"there is no setting 'toknes'"),
+        ("[sharp]\nwidht = 5", r"there is no setting 'sharp.widht'"),
+        ("tokens = 'many'", r"tokens = 'many': it must be of type int"),
+        ("sharp = 3", r"sharp must be a table"),
+        ("tokens =", r"is not a TOML file"),
+        ("[sharp.sleep]\nevery = 0", r"every = 0"),
+    ],
+)
+def test_a_bad_toml_file_is_refused_with_what_is_wrong(text, message, tmp_path):
+    path = tmp_path / "run.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        load_toml(path, RunConfig())
+
+
+def test_text_in_toml_survives_quotes_and_control_characters(tmp_path):
+    path = tmp_path / "run.toml"
+    config = RunConfig(stream=StreamConfig(name='a "b"\\c\n\t\x7f é'))
+    path.write_text(to_toml(config), encoding="utf-8")
+    assert load_toml(path, RunConfig()) == config
+
+
+def test_variants_change_one_thing():
+    base = recipes.text8_small().sharp
+    assert to_dict(recipes.no_slow_down(base)) == to_dict(base) | {"gamma": 1.0}
+    assert to_dict(recipes.never_sleeps(base)) == to_dict(base) | {"sleep": to_dict(base.sleep) | {"trigger": "never"}}
+
+
+def test_acceleration_follows_the_window_unless_given():
+    assert SharpConfig(window=6).acceleration == 6
+    assert SharpConfig(window=6, alpha=2).acceleration == 2
