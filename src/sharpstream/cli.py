@@ -14,6 +14,7 @@ for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 COMMANDS = {
     "demo": ("sharpstream.commands.demo", "wake and sleep, live, on a stream with hidden rules; a picture at the end"),
     "run": ("sharpstream.commands.run", "start or continue a run in a directory"),
+    "watch": ("sharpstream.commands.watch", "learn from standard input or a growing file; surprise out, line by line"),
     "evaluate": ("sharpstream.commands.evaluate", "forward, current and backward bits of a run, frozen"),
     "data": ("sharpstream.streams.commands", "list, add, fetch and verify what there is to learn from"),
     "recipes": ("sharpstream.commands.recipes", "the settings of the paper, by name"),
