@@ -16,6 +16,8 @@ COMMANDS = {
     "run": ("sharpstream.commands.run", "start or continue a run in a directory"),
     "watch": ("sharpstream.commands.watch", "learn from standard input or a growing file; surprise out, line by line"),
     "evaluate": ("sharpstream.commands.evaluate", "forward, current and backward bits of a run, frozen"),
+    "bench": ("sharpstream.commands.bench", "how fast, as ratios measured in one run"),
+    "compressors": ("sharpstream.commands.compressors", "what PPMd and zpaq make of a stream, in bits"),
     "data": ("sharpstream.streams.commands", "list, add, fetch and verify what there is to learn from"),
     "recipes": ("sharpstream.commands.recipes", "the settings of the paper, by name"),
 }
@@ -24,7 +26,7 @@ USAGE = "usage: sharp COMMAND ...     (sharp COMMAND --help says more)"
 
 def help_text() -> str:
     """What `sharp --help` prints; built without importing anything heavy."""
-    rows = "\n".join(f"  {name:<10} {what}" for name, (_, what) in COMMANDS.items())
+    rows = "\n".join(f"  {name:<12} {what}" for name, (_, what) in COMMANDS.items())
     return f"sharp: learn from a stream once, as it arrives.\n\n{USAGE}\n\n{rows}\n\nFirst time here? Try: sharp demo"
 
 

@@ -1,0 +1,1 @@
+"""How fast, measured: ratios of things timed in one run, because machines are noisy. Called by `sharp bench`."""

@@ -1,0 +1,78 @@
+"""Every learner in one table: tokens/s, seconds per 1000 tokens, parameters; fused against its eager twin."""
+
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from sharpstream.bench.timing import Work, in_turn
+from sharpstream.config import ClockworkConfig, CountsConfig, RecurrentConfig, RunConfig, TransformerConfig
+from sharpstream.experiments.recipes import text8_small
+from sharpstream.factory import WITH_TWIN, make_learner
+
+VOCABULARY = 27
+TWIN = " (torch)"
+TRANSFORMERS = {
+    "transformer-5m": TransformerConfig(layers=6, d_ff=736),
+    "transformer-10m": TransformerConfig(layers=12, d_ff=704),
+}
+
+
+def configs(width: int, layers: int = 5) -> dict[str, RunConfig]:
+    """The text8 comparison at one width: five levels, layers or modules each, T = 4."""
+    base = text8_small()
+    embedding = 100 if width == 512 else 30
+    run = base.replace(
+        sharp=replace(base.sharp, width=width, embedding=embedding),
+        recurrent=RecurrentConfig(layers=layers, width=width, embedding=embedding, adam=base.sharp.adam),
+        clockwork=ClockworkConfig(modules=layers, width=width, embedding=embedding, adam=base.sharp.adam),
+        counts=CountsConfig(order=5),
+    )
+    names = ("sharp", "rnn", "lstm", "gru", "clockwork", "counts", "unigram", "uniform")
+    return {name: run.replace(learner=name) for name in names}
+
+
+def measure_learners(width: int, *, rounds: int = 3, with_torch: bool = True) -> list[dict[str, Any]]:
+    """Rows of the table: one learner each, and its eager twin where it has one."""
+    tokens = np.random.default_rng(0).integers(0, VOCABULARY, 20_000)
+    works: dict[str, Work] = {}
+    counts: dict[str, tuple[int, int]] = {}
+    for name, config in configs(width).items():
+        budget = 20_000 if name in ("counts", "unigram", "uniform") else (2_000 if width <= 128 else 200)
+        _add(works, counts, name, config, tokens[:budget])
+        if with_torch and find_spec("torch") and name in WITH_TWIN:
+            _add(works, counts, name + TWIN, config.replace(engine="reference"), tokens[: 40 if width <= 128 else 10])
+    if with_torch and find_spec("torch"):
+        for name, model in TRANSFORMERS.items():
+            _add(works, counts, name, text8_small().replace(learner="transformer", transformer=model), tokens[:1024])
+    times = in_turn(works, rounds)
+    rows = []
+    for name, timed in times.items():
+        twin = times.get(name + TWIN)
+        rows.append(
+            {
+                "learner": name,
+                "tokens_per_second": 1 / timed.seconds,
+                "seconds_per_1000": 1000 * timed.seconds,
+                "parameters": counts[name][0],
+                "active_parameters": counts[name][1],
+                "faster_than_twin": twin.over(timed) if twin else None,
+            }
+        )
+    return rows
+
+
+def _add(works: dict[str, Work], counts: dict[str, tuple[int, int]], name: str, config: RunConfig, tokens: Any) -> None:
+    if config.engine == "reference" or config.learner == "transformer":
+        import torch
+
+        torch.set_num_threads(1)
+    learner = make_learner(config, VOCABULARY)
+
+    def work() -> int:
+        learner.learn(tokens)
+        return int(tokens.size)
+
+    works[name] = work
+    counts[name] = (learner.parameters(), learner.parameters(active=True))
