@@ -93,9 +93,21 @@ def test_run_then_evaluate_in_json(tmp_path, monkeypatch, capsys):
     assert main(["run", "out", *SMALL]) == 0
     capsys.readouterr()
     assert main(["evaluate", "out", "--length", "200", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
+    rows = json.loads(capsys.readouterr().out)["probes"]
     assert [row["probe"] for row in rows] == ["forward", "current", "backward"]
     assert all(0 < row["bits"] < 3.5 and 0 < row["accuracy"] < 1 for row in rows)
+
+
+def test_evaluate_tells_used_context_and_transfer(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    probing = ["--probe-every", "200", "--probe-length", "100", "--sharp.adam.lr", "0.003"]
+    assert main(["run", "out", *SMALL, *probing]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", "out", "--length", "300", "--context", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [point["every"] for point in found["context"]] == [4, 8, 16, 32, 64, 128, 256, 512]
+    assert found["transfer"].keys() == {"backward_transfer", "forgetting", "recall_gain"}
+    assert found["transfer"]["backward_transfer"] > 0  # every segment obeys one rule, so later tokens help earlier ones
 
 
 def test_standard_input_is_a_stream(tmp_path):

@@ -14,8 +14,8 @@ from sharpstream.factory import WITH_TWIN, make_learner
 VOCABULARY = 27
 TWIN = " (torch)"
 TRANSFORMERS = {
-    "transformer-5m": TransformerConfig(layers=6, d_ff=736),
-    "transformer-10m": TransformerConfig(layers=12, d_ff=704),
+    "transformer-5m": TransformerConfig(layers=6, width=256, heads=8, d_ff=736),
+    "transformer-10m": TransformerConfig(layers=12, width=256, heads=8, d_ff=704),
 }
 
 

@@ -43,7 +43,6 @@ def main(argv: Sequence[str]) -> int:
     began = time.monotonic()
     try:
         with (Live if sys.stdout.isatty() else Told)(config) as shown:
-            _say_if_compiling()
             run(options.out, config, display=shown)
     except Stopped as stopped:
         print(f"stopped at token {stopped.tokens:,}; what was learned is in {options.out}")
@@ -59,13 +58,6 @@ INTRODUCTION = """The stream: letters A-G. G is a hub; from it one of A-F follow
 came before, so a learner without memory of them is wrong one time in three. Each letter is seen
 once, one at a time; when something surprised it, SHARP marks the moment and replays it asleep.
 """
-
-
-def _say_if_compiling() -> None:
-    from sharpstream.kernels.jit import is_compiled
-
-    if not is_compiled():
-        print("Compiling the kernels for this machine: up to a minute, once ...", flush=True)
 
 
 def final_error(rows: Sequence[Mapping[str, Any]], last: int = LAST) -> float:
@@ -127,6 +119,9 @@ class Told(Silent):
             self.next += self.every
             print(f"awake at {tokens:,} of {self.total:,} tokens: {bits:.3f} bits a token", flush=True)
 
+    def note(self, text: str) -> None:
+        print(text, flush=True)
+
     def slept(self, report: Mapping[str, Any]) -> None:
         print("  " + sleep_line(report), flush=True)
 
@@ -168,6 +163,9 @@ class Live(Silent):
         if tokens % 2_000 == 0:
             self.history.append(bits)
         self.live.update(self._panel(tokens, bits))
+
+    def note(self, text: str) -> None:
+        self.live.console.print(text, highlight=False, markup=False)
 
     def slept(self, report: Mapping[str, Any]) -> None:
         self.sleeps.append(sleep_line(report))

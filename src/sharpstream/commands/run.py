@@ -50,7 +50,6 @@ def main(argv: Sequence[str]) -> int:
     start = _position(options.directory)
     try:
         with display(config.tokens, start) as shown:
-            _say_if_compiling(shown.note)
             summary = run(
                 options.directory,
                 config,
@@ -123,10 +122,3 @@ def _position(directory: Path) -> int:
 
     names = [path.name for path in saved(RunDirectory(directory).checkpoints)]
     return int(names[-1]) if names else 0
-
-
-def _say_if_compiling(note: object) -> None:
-    from sharpstream.kernels.jit import is_compiled
-
-    if not is_compiled() and callable(note):
-        note("compiling the kernels for this machine: up to a minute, once")

@@ -19,7 +19,7 @@ LN2_HIGH, LN2_LOW = 0.693359375, -2.12194440e-4  # ln 2 in two pieces: k·high i
 
 
 @intrinsic
-def _power_of_two(context: Any, k: Any) -> Any:
+def _exponent_bits(context: Any, k: Any) -> Any:
     """2^k as a float32, by writing k into the exponent bits; k in -126..127."""
 
     def build(ctx: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -28,6 +28,9 @@ def _power_of_two(context: Any, k: Any) -> Any:
         return builder.bitcast(bits, ctx.get_value_type(types.float32))
 
     return types.float32(types.int32), build
+
+
+_power_of_two: Any = _exponent_bits  # called with k alone; the context is Numba's
 
 
 def _exp(x: float) -> float:
@@ -57,8 +60,7 @@ def _exp_typed(x: Any) -> Any:
         s = s * r + np.float32(0.5)
         s = s * r + np.float32(1.0)
         s = s * r + np.float32(1.0)
-        power: Any = _power_of_two(k)  # type: ignore[call-arg]
-        return s * power if x == x else x  # the clamp must not swallow a NaN
+        return s * _power_of_two(k) if x == x else x  # the clamp must not swallow a NaN
 
     return exp32
 

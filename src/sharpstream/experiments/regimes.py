@@ -1,0 +1,72 @@
+"""From a protocol to the settings it means, and from a finished number to the row that says how it came about."""
+
+import shlex
+import sys
+from dataclasses import replace
+
+from sharpstream.config import RunConfig
+from sharpstream.evaluate.machine import describe
+from sharpstream.evaluate.protocols import EvaluationProtocol
+from sharpstream.evaluate.rows import NOT_APPLICABLE, Regime, ResultRow
+from sharpstream.learners.contract import Learner
+
+
+def under(protocol: EvaluationProtocol, config: RunConfig) -> RunConfig:
+    """The same run under a protocol: how baselines carry their state, how a Transformer is scored, what sleep resets.
+
+    >>> from sharpstream.evaluate.protocols import PAPER
+    >>> paper = under(PAPER, RunConfig())
+    >>> paper.recurrent.carry, paper.clockwork.wiring, paper.transformer.scoring, paper.sharp.sleep.reset_on_sleep
+    ('overlap', 'reversed', 'window4', True)
+    """
+    published = protocol.carry == "overlap"
+    return replace(
+        config,
+        recurrent=replace(config.recurrent, carry=protocol.carry),
+        clockwork=replace(config.clockwork, carry=protocol.carry, wiring="reversed" if published else "original"),
+        transformer=replace(config.transformer, scoring=protocol.transformer_context),
+        sharp=replace(config.sharp, sleep=replace(config.sharp.sleep, reset_on_sleep=published)),
+    )
+
+
+def regime_of(
+    learner: Learner, config: RunConfig, protocol: EvaluationProtocol, *, clip: float | None, command: str | None = None
+) -> Regime:
+    """How this learner's number came about; what a learner does not say of itself does not apply to it."""
+    machine, said = describe(), learner.regime
+    return Regime(
+        protocol=protocol.name,
+        clip=clip,
+        train_context=_known(said.get("train_context", said.get("window"))),
+        score_context=_known(said.get("score_context", "carried")),
+        carry=str(said.get("carry", NOT_APPLICABLE)),
+        update_interval=int(said.get("update_interval", 1)),
+        token_budget=config.tokens,
+        seed=config.seed,
+        hardware=machine.hardware,
+        software=machine.software,
+        command=command or shlex.join(["sharp", *sys.argv[1:]]),
+    )
+
+
+def _known(value: str | int | float | None) -> int | str:
+    return NOT_APPLICABLE if value is None else (value if isinstance(value, str) else int(value))
+
+
+def result_rows(
+    experiment: str, learner: Learner, config: RunConfig, protocol: EvaluationProtocol, metrics: dict[str, float]
+) -> list[ResultRow]:
+    """One row per metric; names that end in `_clipped` carry the protocol's cap in their regime, all others none."""
+    stream = config.stream.name
+    cap = protocol.clip_for(learner.name, stream)
+    return [
+        ResultRow(
+            experiment=experiment,
+            arm=learner.name,
+            stream=stream,
+            metric=name,
+            value=value,
+            regime=regime_of(learner, config, protocol, clip=cap if name.endswith("_clipped") else None),
+        )
+        for name, value in metrics.items()
+    ]
