@@ -2,12 +2,15 @@
 
 It is written under a temporary name, fsynced and renamed; the last two are kept. Loading verifies checksums, takes the
 newest good one and says which were damaged. Nothing in it can execute; nothing larger than expected is read.
+Whoever saves holds the run directory's lock, so what is half-written was left by a process that died.
 """
 
 import hashlib
 import json
 import os
+import re
 import shutil
+import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +19,14 @@ from typing import Any
 import numpy as np
 
 from sharpstream.errors import NumericalError, RunError
-from sharpstream.learners.contract import State
+from sharpstream.learners.contract import Learner, State
 
 FORMAT = 1
 TENSORS, RECORD = "tensors.safetensors", "state.json"
 KEPT = 2
-LARGEST_RECORD = 64 * 2**20  # bytes; a record holds a config, counters and curves, never tensors
+LARGEST_RECORD = 8 * 2**20  # bytes; a record holds a config and counters, never tensors
+REPLACED = ".replaced"
+_NAME = re.compile(r"[0-9]{15}(\.replaced)?")
 HEADER_ROOM = 2**20  # bytes of names and shapes in a safetensors file beside the numbers themselves
 
 
@@ -45,53 +50,108 @@ class Damaged(RunError):
 
 def save(root: Path, tensors: State, record: Mapping[str, Any], *, kept: int = KEPT) -> Path:
     """Write a checkpoint for record["tokens"] under `root`, then let the oldest go."""
-    from safetensors.numpy import save as to_bytes
-
     for name, array in tensors.items():
         if array.dtype.kind == "f" and name != "floor" and not np.isfinite(array).all():
             raise NumericalError(f"{name} is not finite at token {record['tokens']}; no checkpoint was written")
     name = f"{int(record['tokens']):015d}"
     temporary, final = root / f".{name}.{os.getpid()}.partial", root / name
     try:
-        root.mkdir(parents=True, exist_ok=True)
-        _remove_leftovers(root)
+        _make_root(root)
         temporary.mkdir()
-        content = to_bytes({key: np.ascontiguousarray(array).reshape(array.shape) for key, array in tensors.items()})
-        _write(temporary / TENSORS, content)
-        full = {**record, "format": FORMAT, "sha256": hashlib.sha256(content).hexdigest()}
-        _write(temporary / RECORD, _sealed(full))
-        _sync(temporary)
-        if final.exists():  # the same tokens again (a run stopped right after a checkpoint): the new one replaces it
-            shutil.rmtree(final)
-        temporary.rename(final)
-        _sync(root)
+        _write_all(temporary, tensors, record)
+        _put_in_place(temporary, final)
+        sync(root)
     except OSError as problem:
         shutil.rmtree(temporary, ignore_errors=True)
         raise RunError(
             f"cannot write a checkpoint under {root}: {problem.strerror or problem}; the last good one is intact"
         ) from problem
-    for old in saved(root)[:-kept]:
-        shutil.rmtree(old, ignore_errors=True)
+    _prune(root, final, kept)
     return final
+
+
+def _make_root(root: Path) -> None:
+    """The directory of checkpoints, durable, and without what a dead process left half-written."""
+    if not root.is_dir():
+        root.mkdir(parents=True, exist_ok=True)
+        sync(root.parent)
+    for partial in root.glob(".*.partial"):
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _write_all(temporary: Path, tensors: State, record: Mapping[str, Any]) -> None:
+    from safetensors.numpy import save as to_bytes
+
+    content = to_bytes({key: np.ascontiguousarray(array).reshape(array.shape) for key, array in tensors.items()})
+    full = _sealed({**record, "format": FORMAT, "sha256": hashlib.sha256(content).hexdigest()})
+    if len(full) > LARGEST_RECORD:
+        raise RunError(f"the record of this run has {len(full):,} bytes; at most {LARGEST_RECORD:,} can be read back")
+    _write(temporary / TENSORS, content)
+    _write(temporary / RECORD, full)
+    sync(temporary)
+
+
+def _put_in_place(temporary: Path, final: Path) -> None:
+    """Rename; one of the same tokens steps aside first, and is still found if we die between the two renames."""
+    if final.exists():
+        aside = final.with_name(final.name + REPLACED)
+        shutil.rmtree(aside, ignore_errors=True)
+        final.rename(aside)
+    temporary.rename(final)
+
+
+def _prune(root: Path, final: Path, kept: int) -> None:
+    """Keep the newest; what lies beyond `final` is a damaged future that is being written again."""
+    keep = [path for path in saved(root) if path.name <= final.name][-kept:]
+    for path in _candidates(root):
+        if path not in keep:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _candidates(root: Path) -> list[Path]:
+    """Everything that may hold a checkpoint, oldest first; a replaced one comes before what replaced it."""
+    if not root.is_dir():
+        return []
+    found = [path for path in root.iterdir() if _NAME.fullmatch(path.name) and path.is_dir()]
+    return sorted(found, key=lambda path: (path.name.removesuffix(REPLACED), not path.name.endswith(REPLACED)))
 
 
 def saved(root: Path) -> list[Path]:
     """Every finished checkpoint under `root`, oldest first."""
-    if not root.is_dir():
-        return []
-    return sorted(path for path in root.iterdir() if path.is_dir() and path.name.isdigit())
+    return [path for path in _candidates(root) if not path.name.endswith(REPLACED)]
 
 
-def load_latest(root: Path, largest: int, *, tell: Callable[[str], None]) -> Checkpoint | None:
-    """The newest good checkpoint; `tell` hears of damaged ones. None when there never was one."""
-    paths = saved(root)
-    for path in reversed(paths):
+def largest_state(learner: Learner) -> int:
+    """The most bytes a learner's state can take: what it takes now and what can still grow.
+
+    Windows and tags fill up (`growth_bytes`), so do a count model's tables (a state also names their places, at most
+    half as much again) and the Transformer's chunk.
+    """
+    now = sum(array.nbytes for array in learner.state_dict().values())
+    tables: int = sum(table.nbytes for table in getattr(learner, "tables", ()))
+    chunk = int(getattr(getattr(learner, "config", None), "chunk", 0))
+    return now + int(getattr(learner, "growth_bytes", 0)) + 2 * tables + 8 * chunk
+
+
+def load_latest(
+    root: Path, largest: int, *, tell: Callable[[str], None], check: Callable[[Checkpoint], None] | None = None
+) -> Checkpoint | None:
+    """The newest good checkpoint that also passes `check`; `tell` hears of damaged ones. None: there never was one."""
+    paths, reasons = _candidates(root)[::-1], []
+    for i, path in enumerate(paths):
         try:
-            return load(path, largest)
+            found = load(path, largest)
+            if check is not None:
+                check(found)
+            return found
         except Damaged as problem:
-            tell(f"{problem}; trying the one before")
+            reasons.append(str(problem))
+            tell(f"{problem}; " + ("trying the one before" if i + 1 < len(paths) else "there is none before it"))
     if paths:
-        raise RunError(f"every checkpoint under {root} is damaged; delete that directory to start the run again")
+        raise RunError(
+            f"no checkpoint under {root} can be continued ({'; '.join(reasons)}); delete that directory to start the "
+            "run from its first token"
+        )
     return None
 
 
@@ -124,8 +184,8 @@ def read_record(path: Path) -> Mapping[str, Any]:
             f"{path} has checkpoint format {record.get('format')}, but this version reads format {FORMAT}; "
             "update sharpstream to continue this run"
         )
-    if not isinstance(record.get("tokens"), int):
-        raise Damaged(f"{path / RECORD} does not say how many tokens were learned")
+    if type(record.get("tokens")) is not int or f"{record['tokens']:015d}" != path.name.removesuffix(REPLACED):
+        raise Damaged(f"{path / RECORD} is not the record of the tokens that its directory is named after")
     return dict(record)
 
 
@@ -154,9 +214,12 @@ def _sealed(record: Mapping[str, Any]) -> bytes:
 
 def _size(path: Path) -> int:
     try:
-        return path.stat().st_size
+        found = path.lstat()
     except OSError as problem:
         raise Damaged(f"{path} is missing or unreadable ({problem.strerror})") from problem
+    if not stat.S_ISREG(found.st_mode):  # opening a pipe would wait for ever
+        raise Damaged(f"{path} is not a regular file")
+    return found.st_size
 
 
 def _read(path: Path) -> bytes:
@@ -173,16 +236,10 @@ def _write(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _sync(directory: Path) -> None:
+def sync(directory: Path) -> None:
     """Make the directory's entries durable, so that a rename survives a power cut."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _remove_leftovers(root: Path) -> None:
-    """Half-written checkpoints of processes that died; the run directory's lock says that none is alive."""
-    for partial in root.glob(".*.partial"):
-        shutil.rmtree(partial, ignore_errors=True)

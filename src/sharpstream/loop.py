@@ -6,61 +6,31 @@ alone: chunks lie on a fixed grid, so that a run that was stopped anywhere logs 
 
 import json
 import math
-import signal
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from sharpstream import __version__, checkpoint
 from sharpstream.config import RunConfig, to_dict
-from sharpstream.errors import RunError, StreamError
+from sharpstream.errors import ConfigError, NumericalError, RunError, StreamError
 from sharpstream.evaluate.atomic import write_whole
-from sharpstream.evaluate.bits import PAPER_CAP
 from sharpstream.factory import make_learner, window_of
+from sharpstream.kernels.jit import is_compiled
 from sharpstream.learners.contract import Learner
 from sharpstream.probing import Probes
 from sharpstream.report.progress import Display, Silent
-from sharpstream.rundir import Log, RunDirectory, config_differences, differences
+from sharpstream.rundir import Log, RunDirectory, config_differences, differences, log_mark
+from sharpstream.stopping import Interrupted, Stopped, listening
 from sharpstream.streams import open_stream
-from sharpstream.streams.base import Stream
+from sharpstream.streams.base import Stream, Tokens
+from sharpstream.tally import Tally, interval_of, same_form
 
 CHUNK = 250  # tokens; chunks end on its multiples. Large enough for the compiled loop, small enough to stop promptly
-
-
-@dataclass(kw_only=True)
-class Tally:
-    """Sums over the present interval and over the whole run; plain numbers, so that a checkpoint holds them exactly."""
-
-    tokens: int = 0
-    bits: float = 0.0
-    clipped: float = 0.0
-    wrong: int = 0
-
-    def add(self, bits: npt.NDArray[np.float64], wrong: int) -> None:
-        """Count one chunk."""
-        self.tokens += bits.size
-        self.bits += float(bits.sum())
-        self.clipped += float(np.minimum(bits, PAPER_CAP).sum())
-        self.wrong += wrong
-
-    def means(self) -> dict[str, float]:
-        """Per token: true bits first, what the published cap would make of them, and the share of wrong guesses."""
-        n = max(self.tokens, 1)
-        return {"bits": self.bits / n, "bits_clipped": self.clipped / n, "error": self.wrong / n}
-
-
-class Stopped(Exception):
-    """Somebody asked the run to stop; everything so far is saved."""
-
-    def __init__(self, tokens: int, signal_number: int) -> None:
-        super().__init__(tokens)
-        self.tokens, self.signal_number = tokens, signal_number
 
 
 class Run:
@@ -73,7 +43,9 @@ class Run:
         self.before: Mapping[str, Any] = self._totals()  # the learner's totals when the interval began
         self.probes = Probes(config)
         self.last_bits = math.nan  # of the interval before this one
+        self.kept = checkpoint.KEPT
         self.stop_signal = 0
+        self.waiting = False  # for the stream's next tokens
 
     def _totals(self) -> Mapping[str, Any]:
         metrics = getattr(self.learner, "metrics", None)
@@ -85,7 +57,10 @@ class Run:
         """Learn until the tokens or the stream end; checkpoint by time, at sleeps if asked, and when told to stop."""
         saved_at = time.monotonic()
         while self.total.tokens < self.config.tokens:
-            tokens = self.stream.take(self._chunk())
+            try:
+                tokens = self._take()
+            except Interrupted:
+                self._stop()
             if not tokens.size:
                 break
             bits = self.learner.learn(tokens)
@@ -95,12 +70,23 @@ class Run:
             self._maybe_probe(display)
             display.update(self.total.tokens, self.interval.means()["bits"] if self.interval.tokens else self.last_bits)
             if self.stop_signal:
-                self.save()
-                raise Stopped(self.total.tokens, self.stop_signal)
+                self._stop()
             if time.monotonic() - saved_at >= checkpoint_seconds or (slept and checkpoint_at_sleep):
                 self.save()
                 saved_at = time.monotonic()
         self._finish()
+
+    def _stop(self) -> NoReturn:
+        self.save()
+        raise Stopped(self.total.tokens, self.stop_signal)
+
+    def _take(self) -> Tokens:
+        """The next chunk; who waits for a live stream can be interrupted here, at a point of the grid."""
+        self.waiting = hasattr(self.stream, "take_ready")
+        try:
+            return self.stream.take(self._chunk())
+        finally:
+            self.waiting = False
 
     def _chunk(self) -> int:
         """Tokens to the next point of the grid: a multiple of CHUNK, the end of an interval, a probe, or the end."""
@@ -124,7 +110,7 @@ class Run:
         return slept
 
     def _maybe_log(self) -> None:
-        if self.total.tokens % self.config.log_every == 0 or self.total.tokens == self.config.tokens:
+        if self.total.tokens % self.config.log_every == 0:
             self._log_interval()
 
     def _log_interval(self) -> None:
@@ -150,15 +136,15 @@ class Run:
 
     def save(self) -> None:
         """A checkpoint of everything, the log made durable first."""
-        checkpoint.save(self.directory.checkpoints, self.learner.state_dict(), self.record())
+        checkpoint.save(self.directory.checkpoints, self.learner.state_dict(), self.record(), kept=self.kept)
 
     def state_limit(self) -> int:
-        """The most bytes this learner's state can take: what it takes now, and what windows and tags can grow by."""
-        now = sum(array.nbytes for array in self.learner.state_dict().values())
-        return now + int(getattr(self.learner, "growth_bytes", 0))
+        """The most bytes this learner's state can take."""
+        return checkpoint.largest_state(self.learner)
 
     def record(self) -> dict[str, Any]:
         """What the checkpoint's `state.json` says beside the learner's arrays."""
+        size, sha256 = self.metrics.settle()
         return {
             "tokens": self.total.tokens,
             "version": __version__,
@@ -168,47 +154,74 @@ class Run:
             "total": vars(self.total),
             "before": self.before,
             "last_bits": None if math.isnan(self.last_bits) else self.last_bits,
-            "metrics_bytes": self.metrics.settle(),
+            "metrics_bytes": size,
+            "metrics_sha256": sha256,
         }
 
-    def restore(self, saved: checkpoint.Checkpoint) -> None:
-        """Continue exactly where a checkpoint was made."""
-        size = self.look(saved)
-        self.metrics.cut(size)
-        self.stream.seek(saved.tokens)
+    def resume(self, tell: Callable[[str], None]) -> int:
+        """Continue exactly where the newest good checkpoint was made, or begin; the token that comes next."""
+        saved = checkpoint.load_latest(self.directory.checkpoints, self.state_limit(), tell=tell, check=self._check_log)
+        if saved is not None:
+            self.look(saved)
+            self.stream.seek(saved.tokens)
+        self.metrics.cut(0 if saved is None else log_mark(saved)[0])
+        return self.total.tokens
 
-    def look(self, saved: checkpoint.Checkpoint) -> int:
-        """Take a checkpoint's state without touching log or stream; the log's size at that time."""
+    def _check_log(self, saved: checkpoint.Checkpoint) -> None:
+        """A checkpoint is only as good as the log it continues: an older one may need less of it."""
+        size, sha256 = log_mark(saved)
+        if not self.metrics.begins_with(size, sha256):
+            raise checkpoint.Damaged(
+                f"{self.metrics.path} is damaged: its first {size:,} bytes are not those that {saved.path} continues"
+            )
+
+    def look(self, saved: checkpoint.Checkpoint) -> None:
+        """Take a checkpoint's state without touching log or stream."""
         self._check_same(saved)
+        self.adopt(saved)
+
+    def adopt(self, saved: checkpoint.Checkpoint) -> None:
+        """Take a checkpoint's state, whatever its settings were; refuse one that cannot be this learner's."""
         record = saved.record
         try:
-            self.interval, self.total = Tally(**record["interval"]), Tally(**record["total"])
-            self.before, bits = record["before"], record["last_bits"]
-            self.last_bits = math.nan if bits is None else float(bits)
-            size = int(record["metrics_bytes"])
-        except (KeyError, TypeError, ValueError) as problem:
-            raise RunError(f"the record of {saved.path} is incomplete: {problem}") from problem
+            self.interval, self.total = Tally.from_record(record["interval"]), Tally.from_record(record["total"])
+            if self.total.tokens != saved.tokens or self.interval.tokens > saved.tokens:
+                raise ValueError("its counts of tokens contradict one another")
+            bits, before = record["last_bits"], record["before"]
+            if not (bits is None or (type(bits) is float and math.isfinite(bits))) or not same_form(
+                self.before, before
+            ):
+                raise ValueError("its totals are not those of this learner")
+        except (KeyError, ValueError) as problem:
+            raise RunError(f"the record of {saved.path} cannot be used: {problem}") from problem
+        self.before, self.last_bits = before, math.nan if bits is None else bits
         self.learner.load_state_dict(saved.tensors)
-        return size
 
     def _check_same(self, saved: checkpoint.Checkpoint) -> None:
         """Refuse a checkpoint of another config or another stream, naming what differs; more tokens are allowed."""
-        ours, theirs = to_dict(self.config), dict(saved.record.get("config", {}))
+        config, stream = saved.record.get("config"), saved.record.get("stream")
+        if not isinstance(config, Mapping) or not isinstance(stream, Mapping):
+            raise RunError(f"the record of {saved.path} does not say which settings and stream it belongs to")
+        ours, theirs = to_dict(self.config), dict(config)
         ours["tokens"] = theirs["tokens"] = max(ours["tokens"], saved.tokens)
-        found = differences(ours, theirs) + [
-            f"stream {line}" for line in differences(dict(self.stream.identity()), saved.record.get("stream", {}))
-        ]
+        found = differences(ours, theirs)
+        found += [f"stream {line}" for line in differences(dict(self.stream.identity()), stream)]
         if found:
             raise RunError(f"{saved.path} belongs to another run; what differs: {'; '.join(found)}")
 
     def _finish(self) -> None:
-        """Say how it went, and leave the final state."""
+        """Say how it went, and leave the final state.
+
+        The checkpoint comes before the row of an interval that is not full, so that a run given more tokens later
+        goes on inside that interval and logs what one run of that length would have logged.
+        """
         if self.total.tokens < window_of(self.config):
             raise StreamError(short_stream(self.stream.name, self.total.tokens, window_of(self.config)))
-        if self.interval.tokens:  # the stream ended inside an interval
-            self._log_interval()
         self.save()
         latest = checkpoint.read_record(checkpoint.saved(self.directory.checkpoints)[-1])
+        if self.interval.tokens:
+            self._log_interval()
+        parent = self.directory.parent
         summary = {
             "learner": self.learner.name,
             "stream": dict(self.stream.identity()),
@@ -219,23 +232,9 @@ class Run:
             "seed": self.config.seed,
             "regime": dict(self.learner.regime),
             "state_sha256": latest["sha256"],
+            **({} if parent is None else {"parent": parent}),
         }
         write_whole(self.directory.summary_file, json.dumps(summary, indent=1) + "\n")
-
-
-def interval_of(before: Mapping[str, Any], after: Mapping[str, Any], tally: Tally) -> dict[str, Any]:
-    """SHARP's own numbers over one interval: reconstruction error per level, share of gated updates, tags, sleeps."""
-    if "recon_sum" not in after:
-        return {}
-    sums = [b - a for a, b in zip(before["recon_sum"], after["recon_sum"], strict=True)]
-    counts = [b - a for a, b in zip(before["recon_count"], after["recon_count"], strict=True)]
-    return {
-        "reconstruction": [s / n if n else None for s, n in zip(sums, counts, strict=True)],
-        "gated": (after["updates"][0] - before["updates"][0]) / max(tally.tokens, 1),
-        "tagged": after["tagged"] - before["tagged"],
-        "tags_stored": after["tags_stored"],
-        "sleeps": after["sleeps"],
-    }
 
 
 def short_stream(name: str, have: int, need: int) -> str:
@@ -253,7 +252,11 @@ def prepare(path: Path, config: RunConfig) -> Run:
         raise StreamError(short_stream(stream.name, stream.length, need))
     if config.tokens < need:
         raise StreamError(f"tokens = {config.tokens}: at least {need} (one window) are needed")
-    return Run(RunDirectory(path), config, stream, make_learner(config, stream.vocabulary))
+    try:
+        learner = make_learner(config, stream.vocabulary)
+    except (MemoryError, OverflowError) as problem:
+        raise ConfigError(f"a learner with these settings does not fit into memory: {problem}") from problem
+    return Run(RunDirectory(path), config, stream, learner)
 
 
 def run(
@@ -263,6 +266,7 @@ def run(
     display: Display | None = None,
     checkpoint_seconds: float = 300.0,
     checkpoint_at_sleep: bool = False,
+    keep: int = checkpoint.KEPT,
 ) -> Mapping[str, Any]:
     """Start or continue the run in `path` until it is finished; its summary. Raises `Stopped` when told to stop."""
     display = display or Silent()
@@ -273,21 +277,32 @@ def run(
         if done is not None and done["tokens"] >= config.tokens:
             return done
     work = prepare(path, config)
+    work.kept = keep
+    if config.engine == "fused" and not is_compiled():
+        display.note("compiling the kernels for this machine: up to a minute, once")
     directory.create()
-    with directory.locked():
-        saved = checkpoint.load_latest(directory.checkpoints, work.state_limit(), tell=display.note)
+    with directory.locked(), listening(work), _naming_the_last_good_state(directory):
+        directory.tidy()
         directory.save_config(config)
-        if saved is not None:
-            work.restore(saved)
-            display.note(f"continuing {path} at token {saved.tokens:,}")
-        else:
-            work.metrics.cut(0)
+        start = work.resume(display.note)
+        if start:
+            display.note(f"continuing {path} at token {start:,}")
         directory.summary_file.unlink(missing_ok=True)
-        with _listening(work):
-            work.go(display, checkpoint_seconds, checkpoint_at_sleep)
+        work.go(display, checkpoint_seconds, checkpoint_at_sleep)
     summary = directory.summary
     assert summary is not None
     return summary
+
+
+@contextmanager
+def _naming_the_last_good_state(directory: RunDirectory) -> Iterator[None]:
+    """Learning that leaves the finite numbers ends the run; the error also says what is left of it."""
+    try:
+        yield
+    except NumericalError as problem:
+        kept = checkpoint.saved(directory.checkpoints)
+        left = f"the last good state is {kept[-1]}" if kept else "it came before the first checkpoint"
+        raise NumericalError(f"{problem}; {left}") from problem
 
 
 def _check_config(directory: RunDirectory, config: RunConfig) -> None:
@@ -299,22 +314,3 @@ def _check_config(directory: RunDirectory, config: RunConfig) -> None:
             f"{directory.path} was started with other settings ({'; '.join(found)}); "
             "continue it without them, use `sharp fork`, or choose another directory"
         )
-
-
-@contextmanager
-def _listening(work: Run) -> Iterator[None]:
-    """While inside, SIGTERM and Ctrl-C ask for a clean stop after the present chunk."""
-
-    def ask(number: int, frame: object) -> None:
-        work.stop_signal = number
-
-    try:
-        old = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    except ValueError:  # not the main thread: whoever owns it listens
-        yield
-        return
-    try:
-        yield
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)

@@ -3,9 +3,12 @@
 config.toml     the resolved settings            metrics.jsonl   the one source of truth, a row an interval
 checkpoints/    the last two                     timing.jsonl    wall-clock times (not part of the result)
 summary.json    only when the run is finished    lock            held by the process at work
+parent.json     where it was forked from, if it was
 """
 
+import errno
 import fcntl
+import hashlib
 import json
 import os
 import socket
@@ -14,9 +17,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from sharpstream.checkpoint import Checkpoint, sync
 from sharpstream.config import RunConfig, load_toml, to_dict, to_toml
-from sharpstream.errors import RunError
+from sharpstream.errors import ConfigError, RunError
 from sharpstream.evaluate.atomic import write_whole
+
+LEFTOVERS = (".config.toml.", ".summary.json.", ".parent.json.")  # of `write_whole`, when killed before its rename
+LARGEST_TABLE = 2**20  # bytes
+SUMMARY_KINDS = {
+    "learner": str, "stream": dict, "tokens": int, "bits": float, "error": float,
+    "parameters": int, "active_parameters": int, "state_sha256": str,
+}  # fmt: skip
 
 
 class RunDirectory:
@@ -27,6 +38,7 @@ class RunDirectory:
         self.config_file, self.metrics_file = path / "config.toml", path / "metrics.jsonl"
         self.timing_file, self.summary_file = path / "timing.jsonl", path / "summary.json"
         self.checkpoints, self.lock_file = path / "checkpoints", path / "lock"
+        self.parent_file = path / "parent.json"
 
     @property
     def started(self) -> bool:
@@ -35,32 +47,45 @@ class RunDirectory:
 
     @property
     def summary(self) -> Mapping[str, Any] | None:
-        """The result, once the run is finished."""
-        if not self.summary_file.exists():
-            return None
-        try:
-            summary = json.loads(self.summary_file.read_text())
-        except (OSError, ValueError, RecursionError) as problem:
-            raise RunError(f"{self.summary_file} cannot be read: {problem}") from problem
-        return dict(summary)
+        """The result, once the run is finished. What cannot be read counts as absent: the run makes it again."""
+        return _summary_or_none(_json_table(self.summary_file))
+
+    @property
+    def parent(self) -> Mapping[str, Any] | None:
+        """Where this run was forked from, if it was."""
+        return _json_table(self.parent_file)
 
     def create(self) -> None:
-        """Make the directory; refuse one that holds something else."""
+        """Make the directory; refuse one that holds something else, or whose files lead elsewhere."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            foreign = [item.name for item in self.path.iterdir() if item.name != "lock"]
+            items = list(self.path.iterdir())
         except OSError as problem:
             raise RunError(f"cannot make the run directory {self.path}: {problem.strerror}") from problem
+        links = [item.name for item in items if item.is_symlink()]
+        if links:
+            raise RunError(f"{self.path / links[0]} is a link; a run keeps everything in its own directory")
+        foreign = [item.name for item in items if item.name != "lock" and not item.name.startswith(LEFTOVERS)]
         if not self.started and foreign:
             raise RunError(f"{self.path} is not empty and not a run of ours (it has {foreign[0]}); choose another name")
 
+    def tidy(self) -> None:
+        """Remove what a process that died here had half-written; only for whoever holds the lock."""
+        for item in self.path.iterdir():
+            if item.name.startswith(LEFTOVERS):
+                item.unlink(missing_ok=True)
+
     def save_config(self, config: RunConfig) -> None:
-        """Keep the resolved settings."""
+        """Keep the resolved settings, durably: without them the directory is not a run."""
         write_whole(self.config_file, to_toml(config))
+        sync(self.path)
 
     def load_config(self) -> RunConfig:
         """The settings this run was started with."""
-        return load_toml(self.config_file, RunConfig())
+        try:
+            return load_toml(self.config_file, RunConfig())
+        except (RecursionError, OverflowError) as problem:
+            raise ConfigError(f"{self.config_file} is damaged: {problem}") from problem
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -70,58 +95,112 @@ class RunDirectory:
         except OSError as problem:
             raise RunError(f"cannot write in the run directory {self.path}: {problem.strerror}") from problem
         try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as problem:
-                holder = os.read(descriptor, 200).decode(errors="replace").strip() or "another process"
-                raise RunError(
-                    f"{self.path} is in use by {holder}; wait for it or choose another directory"
-                ) from problem
-            os.ftruncate(descriptor, 0)
-            os.write(descriptor, f"pid {os.getpid()} on {socket.gethostname()}\n".encode())
+            self._hold(descriptor)
             yield
             os.ftruncate(descriptor, 0)
         finally:
             os.close(descriptor)
 
+    def _hold(self, descriptor: int) -> None:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"pid {os.getpid()} on {socket.gethostname()}\n".encode())
+        except OSError as problem:
+            if problem.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                raise RunError(f"cannot lock the run directory {self.path}: {problem.strerror}") from problem
+            told = os.read(descriptor, 200).decode(errors="replace").strip()
+            holder = told if told.isprintable() and told else "another process"
+            raise RunError(f"{self.path} is in use by {holder}; wait for it or choose another directory") from problem
+
+
+def _json_table(path: Path) -> Mapping[str, Any] | None:
+    """A small JSON file of ours, or None when it is absent or is not what we write."""
+    try:
+        if path.stat().st_size > LARGEST_TABLE:
+            return None
+        table = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return table if isinstance(table, dict) else None
+
+
+def _summary_or_none(table: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The table if it has what every reader of a summary relies on."""
+    if table is None or any(type(table.get(name)) is not kind for name, kind in SUMMARY_KINDS.items()):
+        return None
+    return table
+
 
 class Log:
-    """Rows of JSON, one a line, appended and cut back; the size in bytes goes into each checkpoint."""
+    """Rows of JSON, one a line, appended and cut back; its size and sha256 go into each checkpoint."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._digest = hashlib.sha256()  # of everything since the beginning: what was meant, not what the disk says
 
     def append(self, rows: list[Mapping[str, Any]]) -> None:
         """Add rows at the end."""
         text = "".join(json.dumps(row, separators=(", ", ": ")) + "\n" for row in rows)
-        try:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(text)
-        except OSError as problem:
-            raise RunError(f"cannot write {self.path}: {problem.strerror}; the last checkpoint is intact") from problem
+        if text:
+            self.add(text.encode())
 
-    def settle(self) -> int:
-        """Make everything so far durable; the size in bytes."""
-        try:
-            with self.path.open("ab") as file:
-                os.fsync(file.fileno())
-                return file.tell()
-        except OSError as problem:
-            raise RunError(f"cannot write {self.path}: {problem.strerror}; the last checkpoint is intact") from problem
+    def add(self, content: bytes) -> None:
+        """Add whole lines at the end."""
+        with self._speaking(), self.path.open("ab") as file:
+            file.write(content)
+        self._digest.update(content)
+
+    def settle(self) -> tuple[int, str]:
+        """Make everything so far durable; its size in bytes and its sha256."""
+        with self._speaking(), self.path.open("ab") as file:
+            os.fsync(file.fileno())
+            return file.tell(), self._digest.hexdigest()
+
+    def begins_with(self, size: int, sha256: str) -> bool:
+        """Whether the first `size` bytes are there and are those that a checkpoint recorded."""
+        found = self._prefix(size)
+        return found is not None and found.hexdigest() == sha256
 
     def cut(self, size: int) -> None:
         """Drop what was logged after the checkpoint that recorded `size`."""
-        have = self.path.stat().st_size if self.path.exists() else 0
-        if have < size:
-            raise RunError(f"{self.path} has {have} bytes, but the checkpoint was made at {size}; the log was damaged")
-        with self.path.open("ab") as file:
-            file.truncate(size)
+        with self._speaking():
+            with self.path.open("ab") as file:
+                file.truncate(size)
+            self._digest = self._prefix(size) or hashlib.sha256()
+
+    def _prefix(self, size: int) -> "hashlib._Hash | None":
+        """The hash of the first `size` bytes; None when there are fewer."""
+        digest, left = hashlib.sha256(), size
+        with self._speaking():
+            if not self.path.is_file():
+                return digest if size == 0 else None
+            with self.path.open("rb") as file:
+                while left and (piece := file.read(min(left, 1 << 20))):
+                    digest.update(piece)
+                    left -= len(piece)
+        return digest if left == 0 else None
+
+    @contextmanager
+    def _speaking(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as problem:
+            raise RunError(f"cannot write {self.path}: {problem.strerror}; the last checkpoint is intact") from problem
 
     def rows(self) -> list[dict[str, Any]]:
         """Every whole row."""
         if not self.path.exists():
             return []
         return [json.loads(line) for line in self.path.read_text().splitlines() if line.strip()]
+
+
+def log_mark(saved: Checkpoint) -> tuple[int, str]:
+    """How long the log was when a checkpoint was made, and its sha256."""
+    size, sha256 = saved.record.get("metrics_bytes"), saved.record.get("metrics_sha256")
+    if type(size) is not int or not 0 <= size < 2**62 or not isinstance(sha256, str):
+        raise RunError(f"the record of {saved.path} does not say where its log ended: it is not of `sharp run`")
+    return size, sha256
 
 
 def differences(ours: Mapping[str, Any], theirs: Mapping[str, Any], prefix: str = "") -> list[str]:

@@ -1,0 +1,49 @@
+"""How a run is asked to stop: SIGTERM and Ctrl-C are remembered, and the loop saves and leaves after the present chunk.
+
+While the loop waits for a live stream there is no present chunk; there a signal interrupts the wait.
+"""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+
+class Stopped(Exception):
+    """Somebody asked the run to stop; everything so far is saved."""
+
+    def __init__(self, tokens: int, signal_number: int) -> None:
+        super().__init__(tokens)
+        self.tokens, self.signal_number = tokens, signal_number
+
+
+class Interrupted(Exception):
+    """A signal came while the loop waited for tokens."""
+
+
+class Stoppable(Protocol):
+    """A loop that looks at `stop_signal` after every chunk and says when it only waits."""
+
+    stop_signal: int
+    waiting: bool
+
+
+@contextmanager
+def listening(work: Stoppable) -> Iterator[None]:
+    """While inside, SIGTERM and Ctrl-C ask for a clean stop."""
+
+    def ask(number: int, frame: object) -> None:
+        work.stop_signal = number
+        if work.waiting:
+            raise Interrupted
+
+    try:
+        old = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    except ValueError:  # not the main thread: whoever owns it listens
+        yield
+        return
+    try:
+        yield
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
