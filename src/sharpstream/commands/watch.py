@@ -11,12 +11,12 @@ from typing import Annotated
 import tyro
 
 from sharpstream.commands.options import parse
-from sharpstream.commands.run import _say_if_compiling
 from sharpstream.config import RunConfig, load_toml
 from sharpstream.errors import ConfigError, RunError
 from sharpstream.experiments.recipes import recipe_named
 from sharpstream.factory import make_learner
 from sharpstream.learners.contract import Learner
+from sharpstream.report.progress import tell_if_compiling
 from sharpstream.rundir import RunDirectory, config_differences
 from sharpstream.streams.text import symbols_of
 from sharpstream.watching.follow import FollowedFile, check_followable
@@ -113,7 +113,7 @@ def _check_same(directory: RunDirectory, run: RunConfig) -> None:
 
 def _warm_up(learner: Learner) -> None:
     """Compile now, so that the first line is not kept waiting."""
-    _say_if_compiling(say)
+    tell_if_compiling(say)
     try:
         learner.predict()
     except KeyboardInterrupt:

@@ -5,7 +5,7 @@ The loop calls `update` after every chunk and `note` for events; nothing here to
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -127,3 +127,11 @@ def clock(seconds: float) -> str:
         return f"{minutes} min {rest:02d} s"
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02d} min" if hours < 48 else f"{hours / 24:.1f} days"
+
+
+def tell_if_compiling(note: Callable[[str], None]) -> None:
+    """Say why nothing happens for a while: kernels of exactly this source have not run on this machine yet."""
+    from sharpstream.kernels.jit import is_compiled
+
+    if not is_compiled():
+        note("compiling the kernels for this machine: up to a minute, once")
