@@ -15,7 +15,9 @@ COMMANDS = {
     "demo": ("sharpstream.commands.demo", "wake and sleep, live, on a stream with hidden rules; a picture at the end"),
     "run": ("sharpstream.commands.run", "start or continue a run in a directory"),
     "watch": ("sharpstream.commands.watch", "learn from standard input or a growing file; surprise out, line by line"),
+    "fork": ("sharpstream.commands.fork", "what if, from here: a new run from a kept checkpoint, with other settings"),
     "evaluate": ("sharpstream.commands.evaluate", "forward, current and backward bits of a run, frozen"),
+    "reproduce": ("sharpstream.commands.reproduce", "a figure or table of the paper, published beside ours"),
     "bench": ("sharpstream.commands.bench", "how fast, as ratios measured in one run"),
     "compressors": ("sharpstream.commands.compressors", "what PPMd and zpaq make of a stream, in bits"),
     "data": ("sharpstream.streams.commands", "list, add, fetch and verify what there is to learn from"),
@@ -46,6 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SharpError as problem:
         print(f"sharp: {' '.join(str(problem).split())}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:  # a run at work listens itself and saves; before and after there is nothing to save
+        print("sharp: interrupted", file=sys.stderr)
+        return 130
     except BrokenPipeError:  # the reader of our output has gone: nothing more to say
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

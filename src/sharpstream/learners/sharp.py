@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from sharpstream.config import SharpConfig
 from sharpstream.errors import ConfigError, NumericalError
+from sharpstream.kernels.jit import LOWEST
 from sharpstream.kernels.layout import Layout
 from sharpstream.learners import sharp_state
 from sharpstream.learners.contract import Array, Bits, Regime, State, Tokens, check_tokens
@@ -126,7 +127,8 @@ class Sharp:
         hidden, contexts = sharp_state.tags_in_order(mind)
         if not len(hidden) or config.train_upper_awake:
             return None
-        tokens = self._generate(hidden, contexts)
+        draws = replay_draws(self.seed, self.sleeps, config.sleep.replay_length, len(hidden))
+        tokens = self._generate(hidden, contexts, draws)
         levels = self._consolidate(tokens)
         mind.tag_count[0] = mind.tag_next[0] = 0
         self.sleeps += 1
@@ -140,10 +142,20 @@ class Sharp:
         self.sleep_reports.append(report)
         return report
 
-    def _generate(self, hidden: Array, contexts: Array) -> npt.NDArray[np.int32]:
-        m, desk, length = self.model, make_desk(self.config, self.vocabulary), self.config.sleep.replay_length
-        tokens = np.empty((len(hidden), length), dtype=np.int32)
-        draws = replay_draws(self.seed, self.sleeps, length, len(hidden))
+    def replayed_states(self, hidden: Array, contexts: Array, draws: npt.NDArray[np.float64]) -> Array:
+        """h¹ along streams generated from these (h¹, c²), as sleep generates them, (tags · R, H); changes nothing."""
+        tokens = self._generate(hidden, contexts, draws)
+        states = np.empty((*tokens.shape, self.config.width), dtype=self.config.dtype)
+        for tag, stream in enumerate(tokens):
+            mind = Mind(*(array.copy() for array in self.mind))
+            mind.hidden[0] = hidden[tag]
+            walk(self.model, mind, make_desk(self.config, self.vocabulary), stream, LOWEST, states[tag])
+        return states.reshape(-1, self.config.width)
+
+    def _generate(self, hidden: Array, contexts: Array, draws: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
+        """Token streams from tagged (h¹, c²), (tags, R); draws (R, tags) choose the tokens."""
+        m, desk = self.model, make_desk(self.config, self.vocabulary)
+        tokens = np.empty((len(hidden), len(draws)), dtype=np.int32)
         generate(
             m.p, m.table, m.form, m.first, m.vectors, hidden, contexts, draws, self.config.sleep.top_k,
             desk.trace, desk.logits, desk.embedded, tokens,

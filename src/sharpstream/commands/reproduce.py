@@ -1,0 +1,45 @@
+"""`sharp reproduce NAME`: a figure or table of the paper: rows, picture, and published beside ours."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from sharpstream.commands.options import parse
+from sharpstream.errors import ConfigError
+from sharpstream.experiments.harness import EXPERIMENTS, reproduce
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReproduceOptions:
+    """Run one of the paper's experiments. Repeat the command to go on where it stopped."""
+
+    name: Annotated[str, tyro.conf.Positional]
+    """memory-carryover, drift, head-depth, replay-quality or acceleration."""
+    scale: Literal["quick", "laptop", "paper"] = "quick"
+    """quick: about a minute; laptop: a few hours on two cores; paper: the published size."""
+    protocol: Literal["fair", "paper"] = "fair"
+    """fair, or as published."""
+    jobs: int = 2
+    """Processes at a time, one thread each."""
+    out: Path | None = None
+    """Where everything goes; reproduced/NAME-SCALE-PROTOCOL when not given."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run what is missing and say where the results are."""
+    options = parse(ReproduceOptions, argv, command="reproduce")
+    if options.jobs < 1:
+        raise ConfigError(f"jobs = {options.jobs}: it must be an integer ≥ 1")
+    if options.name not in EXPERIMENTS:
+        raise ConfigError(f"there is no experiment {options.name!r}; there are: {', '.join(EXPERIMENTS)}")
+    default = Path("reproduced") / f"{options.name}-{options.scale}-{options.protocol}"
+    out = options.out or default
+    command = shlex.join(["sharp", "reproduce", *argv])
+    reproduce(options.name, options.scale, options.protocol, out, workers=options.jobs, command=command)
+    print((out / "RESULTS.md").read_text())
+    print(f"written: {out}")
+    return 0

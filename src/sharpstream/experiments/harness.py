@@ -1,0 +1,160 @@
+"""An experiment is a list of independent jobs, a figure and a verdict; the harness runs it and never loses a job.
+
+Each job writes its rows to `jobs/KEY.json` when it is done, so a command that is repeated runs only what is missing.
+Workers are processes of one thread each. `sharp reproduce` calls `reproduce`; each module gives one `Experiment`.
+"""
+
+import csv
+import hashlib
+import io
+import json
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from importlib import import_module
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sharpstream.errors import ConfigError, RunError
+from sharpstream.evaluate.atomic import write_whole
+from sharpstream.evaluate.machine import describe
+from sharpstream.report.progress import clock
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Row = dict[str, Any]
+EXPERIMENTS = {
+    "memory-carryover": "sharpstream.experiments.simulations.memory_carryover",
+    "drift": "sharpstream.experiments.simulations.drift",
+    "head-depth": "sharpstream.experiments.simulations.head_depth",
+    "replay-quality": "sharpstream.experiments.simulations.replay_quality",
+    "acceleration": "sharpstream.experiments.simulations.acceleration",
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """One independent piece of work: plain settings, and a key that names it for ever."""
+
+    key: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One claim of the paper beside what came out here."""
+
+    claim: str
+    published: str
+    ours: str
+    verdict: str  # agrees, differs, not run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """What `sharp reproduce NAME` needs of a module; `work` runs in a worker and may use the directory it is given."""
+
+    name: str
+    title: str
+    jobs: Callable[[str, str], Sequence[Job]]  # (scale, protocol) → jobs
+    work: Callable[[Job, Path], list[Row]]
+    figure: Callable[[Sequence[Row]], "Figure"]
+    findings: Callable[[Sequence[Row]], Sequence[Finding]]
+
+
+def experiment_named(name: str) -> Experiment:
+    """The experiment of that name, or an error that lists them."""
+    if name not in EXPERIMENTS:
+        raise ConfigError(f"there is no experiment {name!r}; there are: {', '.join(EXPERIMENTS)}")
+    found: Experiment = import_module(EXPERIMENTS[name]).EXPERIMENT
+    return found
+
+
+def reproduce(name: str, scale: str, protocol: str, out: Path, *, workers: int, command: str) -> list[Row]:
+    """Run what is missing, then write rows.csv, the figure and RESULTS.md; all rows."""
+    experiment = experiment_named(name)
+    jobs = experiment.jobs(scale, protocol)
+    missing = [job for job in jobs if not _job_file(out, job).exists()]
+    if missing:
+        _run(name, missing, out, workers, len(jobs))
+    stamp = {"experiment": name, "scale": scale, "protocol": protocol, "command": command}
+    rows = [{**stamp, **row} for job in jobs for row in _rows(_job_file(out, job), job)]
+    write_whole(out / "rows.csv", csv_text(rows))
+    from sharpstream.report.style import save_figure
+
+    save_figure(experiment.figure(rows), out / f"{name}.png")
+    write_whole(out / "RESULTS.md", results_page(experiment, rows, command))
+    return rows
+
+
+def _job_file(out: Path, job: Job) -> Path:
+    return out / "jobs" / f"{job.key}.json"
+
+
+def _rows(path: Path, job: Job) -> list[Row]:
+    try:
+        done = json.loads(path.read_text())
+        if done["settings"] != json.loads(json.dumps(dict(job.settings))):
+            raise RunError(f"{path} was made with other settings; delete it, or choose another --out")
+        return list(done["rows"])
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise RunError(f"{path} cannot be read ({problem}); delete it and repeat the command") from problem
+
+
+def do_job(name: str, job: Job, out: Path) -> str:
+    """Run one job in this process and keep its rows; called by the workers."""
+    machine = describe()
+    began = time.time()
+    rows = experiment_named(name).work(job, out / "runs" / job.key)
+    stamp = {"hardware": machine.hardware, "software": machine.software}
+    done = {"settings": dict(job.settings), "seconds": time.time() - began, "rows": [{**row, **stamp} for row in rows]}
+    write_whole(_job_file(out, job), json.dumps(done))
+    return job.key
+
+
+def _run(name: str, jobs: Sequence[Job], out: Path, workers: int, total: int) -> None:
+    """All missing jobs, as many at once as there are workers, with a line for each that ends."""
+    for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ[variable] = "1"
+    began, done = time.monotonic(), 0
+    with ProcessPoolExecutor(max_workers=workers, mp_context=get_context("spawn")) as pool:
+        futures: list[Future[str]] = [pool.submit(do_job, name, job, out) for job in jobs]
+        try:
+            for future in as_completed(futures):
+                key = future.result()
+                done += 1
+                left = (time.monotonic() - began) / done * (len(jobs) - done)
+                print(f"{total - len(jobs) + done} of {total} jobs, {key}; {clock(left)} left", flush=True)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as CSV; columns in order of first appearance."""
+    text = io.StringIO()
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def results_page(experiment: Experiment, rows: Sequence[Row], command: str) -> str:
+    """RESULTS.md: the command, published beside ours, the picture."""
+    found = experiment.findings(rows)
+    lines = [f"# {experiment.name}: {experiment.title}", "", f"`{command}`", ""]
+    lines += ["| claim | published | here | verdict |", "|---|---|---|---|"]
+    lines += [f"| {f.claim} | {f.published} | {f.ours} | **{f.verdict}** |" for f in found]
+    digest = hashlib.sha256(csv_text(rows).encode()).hexdigest()[:12]
+    lines += [
+        "",
+        f"![{experiment.title}]({experiment.name}.png)",
+        "",
+        f"{len(rows)} rows in rows.csv (sha256 {digest}…).",
+    ]
+    return "\n".join(lines) + "\n"

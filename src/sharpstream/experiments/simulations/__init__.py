@@ -1,0 +1,1 @@
+"""The paper's five mechanistic studies, each one module: jobs, work, figure, findings."""

@@ -1,0 +1,77 @@
+"""What the simulation studies share: medians and quartiles, panels, and the error curve of a run."""
+
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharpstream.config import RunConfig
+from sharpstream.experiments.harness import Finding, Row
+from sharpstream.loop import run
+from sharpstream.rundir import Log, RunDirectory
+from sharpstream.streams.synthetic import BEST_ERROR, NO_CONTEXT_ERROR
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+CLOSE = 0.02  # published plots were read to ±0.005; with the spread of ten repetitions, closer than this agrees
+
+
+def error_curve(directory: Path, config: RunConfig, every: int) -> list[Row]:
+    """Run (or continue) and give the share of wrong guesses per `every` tokens; the run's directory is then let go."""
+    run(directory, config.replace(log_every=every), checkpoint_seconds=60.0)
+    rows = Log(RunDirectory(directory).metrics_file).rows()
+    shutil.rmtree(directory)
+    return [{"tokens": row["tokens"], "error": row["error"]} for row in rows if row["event"] == "interval"]
+
+
+def select(rows: Iterable[Row], **wanted: Any) -> list[Row]:
+    """The rows that have these values."""
+    return [row for row in rows if all(row.get(name) == value for name, value in wanted.items())]
+
+
+def quartiles(rows: Sequence[Row], x: str, y: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """x values, and the 25th, 50th and 75th percentile of y at each, (3, n), over repetitions."""
+    values = sorted({row[x] for row in rows})
+    columns = [[row[y] for row in rows if row[x] == value] for value in values]
+    return np.array(values), np.array([np.percentile(column, [25, 50, 75]) for column in columns]).T
+
+
+def draw_quartiles(
+    axes: "Axes", rows: Sequence[Row], x: str, y: str, *, colour: str, label: str, line: str = "-"
+) -> None:
+    """Median with the interquartile range shaded."""
+    at, bands = quartiles(rows, x, y)
+    axes.plot(at, bands[1], line, color=colour, label=label, linewidth=1.6)
+    axes.fill_between(at, bands[0], bands[2], color=colour, alpha=0.18, linewidth=0)
+
+
+def draw_error_levels(axes: "Axes") -> None:
+    """The two levels every nonlinear(K) learner stands between."""
+    for level, name in ((NO_CONTEXT_ERROR, "direction unknown 0.333"), (BEST_ERROR, "best possible 0.208")):
+        axes.axhline(level, color="#404040", linestyle=(0, (4, 2)), linewidth=1.0)
+        axes.annotate(name, (1.0, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8)
+
+
+def final_error(rows: Sequence[Row], tokens: int, last: int) -> float:
+    """Median over repetitions of the mean error over the last so many tokens."""
+    by_seed: dict[int, list[float]] = {}
+    for row in rows:
+        if tokens - last < row["tokens"] <= tokens:
+            by_seed.setdefault(row["seed"], []).append(row["error"])
+    return float(np.median([np.mean(errors) for errors in by_seed.values()])) if by_seed else float("nan")
+
+
+def near(claim: str, published: float, ours: float, *, close: float = CLOSE) -> Finding:
+    """A published number beside ours."""
+    if np.isnan(ours):
+        return Finding(claim, f"{published:.3f}", "-", "not run")
+    return Finding(claim, f"{published:.3f}", f"{ours:.3f}", "agrees" if abs(ours - published) <= close else "differs")
+
+
+def holds(claim: str, published: str, ours: str, ok: bool) -> Finding:
+    """A published statement beside what came out here."""
+    return Finding(claim, published, ours, "agrees" if ok else "differs")
