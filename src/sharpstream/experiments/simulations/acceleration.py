@@ -16,6 +16,7 @@ from sharpstream.experiments.simulations.common import (
     holds,
     near,
     select,
+    token_axis,
 )
 from sharpstream.report.style import arm_style, new_figure, styled
 
@@ -111,7 +112,8 @@ def figure(rows: Sequence[Row]) -> "Figure":
             line = {"rnn overlap": ":"}.get(arm, "-" if arm in SHARP_ARMS else look.line)
             draw_quartiles(axes, part, "tokens", "error", colour=colour, label=arm.replace("alpha", "α ="), line=line)
         draw_error_levels(axes)
-        axes.set(title=f"K = {k}: needs the last {4 * k - 1} tokens", xlabel="tokens learned", ylim=(0.19, 0.42))
+        axes.set(title=f"K = {k}: needs the last {4 * k - 1} tokens", ylim=(0.19, 0.42))
+        token_axis(axes)
     panels[0].set_ylabel("share of wrong guesses")
     handles, labels = panels[0].get_legend_handles_labels()
     drawing.legend(handles, labels, loc="outside lower center", ncols=5)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sharpstream.config import RunConfig
 from sharpstream.experiments.harness import Finding, Row
 from sharpstream.loop import run
+from sharpstream.report.style import tokens_label
 from sharpstream.rundir import Log, RunDirectory
 from sharpstream.streams.synthetic import BEST_ERROR, NO_CONTEXT_ERROR
 
@@ -47,6 +48,12 @@ def draw_quartiles(
     at, bands = quartiles(rows, x, y)
     axes.plot(at, bands[1], line, color=colour, label=label, linewidth=1.6)
     axes.fill_between(at, bands[0], bands[2], color=colour, alpha=0.18, linewidth=0)
+
+
+def token_axis(axes: "Axes") -> None:
+    """Tokens in thousands or millions along the bottom."""
+    axes.set_xlabel("tokens learned")
+    axes.xaxis.set_major_formatter(tokens_label)
 
 
 def draw_error_levels(axes: "Axes") -> None:

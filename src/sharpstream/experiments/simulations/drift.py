@@ -11,7 +11,7 @@ from sharpstream.evaluate.drift import mean_distance
 from sharpstream.experiments.harness import Experiment, Finding, Job, Row
 from sharpstream.experiments.recipes import drift as recipe
 from sharpstream.experiments.recipes import no_gate
-from sharpstream.experiments.simulations.common import draw_quartiles, holds, near, select
+from sharpstream.experiments.simulations.common import draw_quartiles, holds, near, select, token_axis
 from sharpstream.learners.sharp import Sharp
 from sharpstream.report.style import new_figure, styled
 from sharpstream.streams import open_stream
@@ -80,9 +80,9 @@ def figure(rows: Sequence[Row]) -> "Figure":
     axes.set_yscale("symlog", linthresh=1e-3)
     axes.set(
         title="How far the memory of a fixed sequence moves in 1000 steps",
-        xlabel="tokens learned",
         ylabel="mean L2 distance of its states (0 below the lowest tick)",
     )
+    token_axis(axes)
     axes.legend(title="median and interquartile range")
     return drawing
 

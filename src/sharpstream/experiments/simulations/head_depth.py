@@ -15,6 +15,7 @@ from sharpstream.experiments.simulations.common import (
     holds,
     near,
     select,
+    token_axis,
 )
 from sharpstream.report.style import new_figure, styled
 
@@ -71,7 +72,8 @@ def figure(rows: Sequence[Row]) -> "Figure":
             part = select(rows, placement=placement, depth=depth)
             draw_quartiles(axes, part, "tokens", "error", colour=COLOURS[depth], label=f"depth {depth}")
         draw_error_levels(axes)
-        axes.set(title=titles[placement], xlabel="tokens learned", ylabel="share of wrong guesses")
+        axes.set(title=titles[placement], ylabel="share of wrong guesses")
+        token_axis(axes)
         axes.legend()
     drawing.suptitle("How deep a pattern block should be: nonlinear(4), median and interquartile range")
     return drawing

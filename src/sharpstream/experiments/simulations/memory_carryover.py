@@ -94,7 +94,8 @@ def figure(rows: Sequence[Row]) -> "Figure":
             control = select(here, arm="untrained", window=4) or select(here, arm="untrained")
             draw_quartiles(axes, control, "lag", "error", colour="#7F7F7F", label="untrained (same start)", line=":")
             axes.axhline(CHANCE, color="#404040", linestyle=(0, (4, 2)), linewidth=1.0)
-            axes.set(title=f"trained on {trained}, tested on {tested}", ylim=(-0.03, 0.95), xticks=LAGS)
+            axes.set_title(f"trained on {trained}, tested on {tested}", fontsize=9.5)
+            axes.set(ylim=(-0.03, 0.95), xticks=LAGS)
             if i == j == 0:
                 axes.annotate("chance 6/7", (0.02, CHANCE), xycoords=("axes fraction", "data"), va="bottom", fontsize=8)
     for axes in panels[2]:

@@ -9,7 +9,7 @@ import numpy as np
 from sharpstream.evaluate.mmd import gaussian_twin, median_bandwidth, mmd_squared
 from sharpstream.experiments.harness import Experiment, Finding, Job, Row
 from sharpstream.experiments.recipes import replay_quality
-from sharpstream.experiments.simulations.common import draw_error_levels, draw_quartiles, holds, near
+from sharpstream.experiments.simulations.common import draw_error_levels, draw_quartiles, holds, near, token_axis
 from sharpstream.learners.sharp import Sharp
 from sharpstream.report.style import new_figure, styled
 from sharpstream.streams import open_stream
@@ -43,8 +43,8 @@ def work(job: Job, directory: Path) -> list[Row]:
     learner = Sharp(base.sharp, 7, seed=s["seed"])
     stream, rng = open_stream(base.stream, seed=1_000 + s["seed"]), np.random.default_rng(s["seed"])
     rows = []
-    for step in range(s["every"], s["tokens"] + 1, s["every"]):
-        learner.learn(stream.take(s["every"] - WAKE))
+    for step in times(s["tokens"], s["every"]):
+        learner.learn(stream.take(step - WAKE - stream.position))
         wake, contexts, wrong = _wake_states(learner, stream.take(WAKE))
         replay = _rollouts(learner, wake, contexts, rng)
         bandwidth = median_bandwidth(wake)  # one for all comparisons at this time
@@ -56,6 +56,11 @@ def work(job: Job, directory: Path) -> list[Row]:
         }
         rows.append({"seed": s["seed"], "tokens": step, "error": wrong, **found})
     return rows
+
+
+def times(tokens: int, every: int) -> list[int]:
+    """When to look: every 1000 steps at first, when replay changes fastest, then at the given interval."""
+    return sorted({*range(1_000, min(10_000, tokens) + 1, 1_000), *range(every, tokens + 1, every)})
 
 
 def _wake_states(learner: Sharp, tokens: Any) -> tuple[Any, Any, float]:
@@ -83,11 +88,13 @@ def figure(rows: Sequence[Row]) -> "Figure":
     for kind, (label, colour) in KINDS.items():
         draw_quartiles(left, list(rows), "tokens", kind, colour=colour, label=label)
     left.axhline(0.0, color="#404040", linewidth=0.8)
-    left.set(title="Distance between distributions of states", xlabel="tokens learned", ylabel="squared MMD (unbiased)")
+    left.set(title="Distance between distributions of states", ylabel="squared MMD (unbiased)")
+    token_axis(left)
     left.legend()
     draw_quartiles(right, list(rows), "tokens", "error", colour="#D55E00", label="SHARP")
     draw_error_levels(right)
-    right.set(title="Prediction on the same stream", xlabel="tokens learned", ylabel="share of wrong guesses")
+    right.set(title="Prediction on the same stream", ylabel="share of wrong guesses")
+    token_axis(right)
     drawing.suptitle("Replay becomes like wake as prediction improves: median and interquartile range")
     return drawing
 
@@ -106,7 +113,7 @@ def findings(rows: Sequence[Row]) -> list[Finding]:
         for tokens, error in ((11_000, 0.375), (81_000, 0.316), (241_000, 0.248), (401_000, 0.2155))
     ]
     replay, wake, noise = (at(rows, kind, 0.9 * last, last) for kind in KINDS)
-    first = at(rows, "replay", 0, 10_000)
+    first = at(rows, "replay", 0, 1_000)
     found.append(near("replay MMD at the start", 0.017, first, close=0.01))
     found.append(near("noise MMD", 0.015, noise, close=0.01))
     found.append(holds("replay converges to wake", "≈ 0 at the end, far below noise",
