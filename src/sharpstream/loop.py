@@ -20,12 +20,12 @@ from sharpstream.config import RunConfig, to_dict
 from sharpstream.errors import ConfigError, NumericalError, RunError, StreamError
 from sharpstream.evaluate.atomic import write_whole
 from sharpstream.factory import make_learner, window_of
-from sharpstream.kernels.jit import is_compiled
 from sharpstream.learners.contract import Learner
 from sharpstream.probing import Probes
-from sharpstream.report.progress import Display, Silent
+from sharpstream.report.progress import Display, Silent, tell_if_compiling
 from sharpstream.rundir import Log, RunDirectory, config_differences, differences, log_mark
-from sharpstream.stopping import Interrupted, Stopped, listening
+from sharpstream.stopping import Interrupted, listening
+from sharpstream.stopping import Stopped as Stopped  # what `run` raises, for its callers
 from sharpstream.streams import open_stream
 from sharpstream.streams.base import Stream, Tokens
 from sharpstream.tally import Tally, interval_of, same_form
@@ -278,8 +278,8 @@ def run(
             return done
     work = prepare(path, config)
     work.kept = keep
-    if config.engine == "fused" and not is_compiled():
-        display.note("compiling the kernels for this machine: up to a minute, once")
+    if config.engine == "fused":
+        tell_if_compiling(display.note)
     directory.create()
     with directory.locked(), listening(work), _naming_the_last_good_state(directory):
         directory.tidy()

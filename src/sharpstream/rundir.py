@@ -162,6 +162,13 @@ class Log:
         found = self._prefix(size)
         return found is not None and found.hexdigest() == sha256
 
+    def first(self, size: int, sha256: str) -> bytes:
+        """The first `size` bytes, if they are those that a checkpoint recorded."""
+        if not self.begins_with(size, sha256):
+            raise RunError(f"{self.path} is damaged: its first {size:,} bytes are not those that were logged")
+        with self._speaking(), self.path.open("rb") as file:
+            return file.read(size)
+
     def cut(self, size: int) -> None:
         """Drop what was logged after the checkpoint that recorded `size`."""
         with self._speaking():

@@ -34,6 +34,8 @@ class RunOptions:
     """Seconds between checkpoints."""
     checkpoint_at_sleep: bool = False
     """Also make a checkpoint after every sleep."""
+    keep: int = 2
+    """How many checkpoints to keep; `sharp fork` starts from any of them."""
     run: Annotated[RunConfig, tyro.conf.arg(name="")] = field(default_factory=RunConfig)
 
 
@@ -43,6 +45,8 @@ def main(argv: Sequence[str]) -> int:
     base = _base(words)
     options = parse(RunOptions, words, command="run", default=base)
     config = options.run
+    if options.keep < 1:
+        raise ConfigError(f"--keep {options.keep}: at least 1 checkpoint must be kept")
     done = RunDirectory(options.directory).summary
     if done is not None and done["tokens"] >= config.tokens:
         _tell(options, done, "This run was finished already; a larger --tokens would continue it.")
@@ -56,6 +60,7 @@ def main(argv: Sequence[str]) -> int:
                 display=shown,
                 checkpoint_seconds=options.checkpoint_seconds,
                 checkpoint_at_sleep=options.checkpoint_at_sleep,
+                keep=options.keep,
             )
     except Stopped as stopped:
         print(
