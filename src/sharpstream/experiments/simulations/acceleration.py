@@ -131,18 +131,18 @@ def findings(rows: Sequence[Row]) -> list[Finding]:
         here = select(rows, k=k)
         last = max(row["tokens"] for row in here)
         ends = {arm: final_error(select(here, arm=arm), last, 5 * EVERY) for arm in ARMS}
-        best = min(SHARP_ARMS, key=lambda arm: ends[arm])
+        alphas = [ends[arm] for arm in SHARP_ARMS]
         shown = ", ".join(f"{arm} {error:.3f}" for arm, error in ends.items())
+        claim = f"K {k}: α = 4 is best at the end"
         found.append(
-            holds(f"K {k}: α = 4 is best at the end", "α = T" if k > 2 else "all alike", shown, best == "alpha 4")
+            holds(claim, "α = T" if k > 2 else "all alike", shown, ends["alpha 4"] <= min(alphas), needs=alphas)
         )
         gain = ends["no sleep"] - ends["alpha 4"]
         expected = gain > 0.01 if k > 2 else abs(gain) <= 0.01
-        found.append(holds(f"K {k}: sleep {'helps' if k > 2 else 'adds nothing'} (equal start)",
-                           "helps only beyond the local horizon", f"{gain:+.3f}", expected))  # fmt: skip
-        found.append(
-            holds(f"K {k}: the RNN fails (aligned state)", "error ≈ 0.333", f"{ends['rnn']:.3f}", ends["rnn"] > 0.3)
-        )
+        claim = f"K {k}: sleep {'helps' if k > 2 else 'adds nothing'} (equal start)"
+        found.append(holds(claim, "helps only beyond the local horizon", f"{gain:+.3f}", expected, needs=(gain,)))
+        rnn = ends["rnn"]
+        found.append(holds(f"K {k}: the RNN fails (aligned state)", "≈ 0.333", f"{rnn:.3f}", rnn > 0.3, needs=(rnn,)))
     return found
 
 

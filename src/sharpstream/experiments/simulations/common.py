@@ -44,7 +44,9 @@ def quartiles(rows: Sequence[Row], x: str, y: str) -> tuple[npt.NDArray[Any], np
 def draw_quartiles(
     axes: "Axes", rows: Sequence[Row], x: str, y: str, *, colour: str, label: str, line: str = "-"
 ) -> None:
-    """Median with the interquartile range shaded."""
+    """Median with the interquartile range shaded; nothing where nothing was run."""
+    if not rows:
+        return
     at, bands = quartiles(rows, x, y)
     axes.plot(at, bands[1], line, color=colour, label=label, linewidth=1.6)
     axes.fill_between(at, bands[0], bands[2], color=colour, alpha=0.18, linewidth=0)
@@ -79,6 +81,13 @@ def near(claim: str, published: float, ours: float, *, close: float = CLOSE) -> 
     return Finding(claim, f"{published:.3f}", f"{ours:.3f}", "agrees" if abs(ours - published) <= close else "differs")
 
 
-def holds(claim: str, published: str, ours: str, ok: bool) -> Finding:
-    """A published statement beside what came out here."""
+def holds(claim: str, published: str, ours: str, ok: bool, *, needs: Iterable[float] = ()) -> Finding:
+    """A published statement beside what came out here; not run when a number it needs is missing (NaN)."""
+    if np.isnan(list(needs)).any():
+        return Finding(claim, published, "-", "not run")
     return Finding(claim, published, ours, "agrees" if ok else "differs")
+
+
+def mean_known(values: Iterable[float]) -> float:
+    """The mean, NaN when one of them is missing."""
+    return float(np.mean(list(values)))

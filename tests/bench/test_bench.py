@@ -1,0 +1,64 @@
+"""The bench measures what it says; ratios are of things timed in one run."""
+
+import csv
+import json
+
+import pytest
+
+from sharpstream.bench.floor import floor
+from sharpstream.bench.growth import AXES, growth_figure, measure_memory
+from sharpstream.bench.learners import measure_learners
+from sharpstream.bench.timing import Timed, in_turn
+from sharpstream.cli import main
+
+
+def test_a_ratio_is_the_median_of_the_rounds_ratios():
+    slow, fast = Timed((4.0, 40.0, 6.0)), Timed((2.0, 10.0, 2.0))
+    assert slow.over(fast) == 3.0
+    assert slow.seconds == 6.0
+
+
+def test_everything_is_timed_in_turn_after_one_untimed_turn():
+    order = []
+    works = {name: lambda name=name: (order.append(name), 5)[1] for name in "ab"}
+    times = in_turn(works, rounds=2)
+    assert order == ["a", "b"] * 3
+    assert all(len(timed.rounds) == 2 for timed in times.values())
+
+
+def test_the_floor_touches_every_weight():
+    for staggered in (True, False):
+        assert floor(1_000, staggered=staggered, passes=3)() == 3
+
+
+def test_the_engine_table_has_every_named_quantity(tmp_path, capsys):
+    assert main(["bench", "engine", "--widths", "32", "--rounds", "2", "--json", "--out", str(tmp_path)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    quantities = {row["quantity"]: row["value"] for row in found["engine"]}
+    assert quantities["fused against reference, steady state"] > 5
+    for named in ("wake / floor placed as ours", "wake / floor of plain arrays", "evaluate", "observe", "sleep"):
+        assert quantities[named] > 0
+    with (tmp_path / "bench-engine.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert all(row["machine"] and row["command"].startswith("sharp bench engine") for row in rows)
+
+
+def test_all_learners_stand_in_one_table():
+    rows = {row["learner"]: row for row in measure_learners(16, rounds=1, with_torch=False)}
+    assert {"sharp", "rnn", "lstm", "gru", "clockwork", "counts", "unigram", "uniform"} <= rows.keys()
+    for row in rows.values():
+        assert row["seconds_per_1000"] == pytest.approx(1000 / row["tokens_per_second"])
+
+
+def test_memory_stays_flat_along_a_stream():
+    rows = measure_memory(tokens=200_000, every=20_000)
+    assert rows[-1]["resident_mb"] - rows[3]["resident_mb"] < 4.0
+
+
+def test_the_growth_figure_draws_every_axis():
+    rows = [
+        {"axis": axis, "size": s, "active": 10 * s, "ms_per_token": 0.1 * s}
+        for axis, sizes in AXES.items()
+        for s in sizes
+    ]
+    assert len(growth_figure(rows, [{"tokens": 1.0, "resident_mb": 3.0}]).axes) == 6

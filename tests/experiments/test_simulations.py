@@ -1,0 +1,142 @@
+"""Each study runs end to end on small jobs, never loses a finished one, and says what it found."""
+
+import csv
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sharpstream.errors import ConfigError, RunError
+from sharpstream.experiments import harness
+from sharpstream.experiments.harness import EXPERIMENTS, Experiment, Job, experiment_named, reproduce
+from sharpstream.experiments.simulations import acceleration, drift, memory_carryover, replay_quality
+from sharpstream.experiments.simulations.common import error_curve, final_error, near, quartiles
+
+SMALL = {  # the quick scale, smaller still: one job of each kind is enough here
+    "memory-carryover": {"tokens": 400, "probe": 400},
+    "drift": {"tokens": 2_000},
+    "head-depth": {"tokens": 10_000},
+    "replay-quality": {"tokens": 2_000, "every": 1_000},
+    "acceleration": {"tokens": 20_000},
+}
+
+
+def small_rows(name: str, tmp_path) -> tuple[Experiment, list[dict]]:
+    experiment = experiment_named(name)
+    jobs = experiment.jobs("quick", "fair")
+    rows = []
+    for job in jobs[: 3 if name != "acceleration" else 9]:
+        smaller = Job(job.key, {**job.settings, **SMALL[name]})
+        rows += experiment.work(smaller, tmp_path / job.key)
+    return experiment, rows
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_study_gives_rows_a_figure_and_findings(name, tmp_path):
+    experiment, rows = small_rows(name, tmp_path)
+    assert rows
+    assert all("seed" in row for row in rows)
+    numbers = [value for row in rows for value in row.values() if isinstance(value, float)]
+    assert np.isfinite(numbers).all()
+    assert experiment.figure(rows).axes
+    verdicts = {finding.verdict for finding in experiment.findings(rows)}
+    assert verdicts <= {"agrees", "differs", "not run"}
+    assert not list(tmp_path.iterdir())  # runs are let go when their rows are kept
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_scale_names_each_job_once_and_repetitions_share_nothing(name):
+    experiment = experiment_named(name)
+    for scale in ("quick", "laptop", "paper"):
+        for protocol in ("fair", "paper"):
+            keys = [job.key for job in experiment.jobs(scale, protocol)]
+            assert len(set(keys)) == len(keys) > 0
+
+
+def test_arms_of_one_repetition_share_stream_and_start():
+    configs = [acceleration.config_of(arm, 4, 3, 1_000, "fair") for arm in ("alpha 4", "no sleep", "alpha 2")]
+    assert len({(config.stream, config.seed) for config in configs}) == 1
+    fair = acceleration.config_of("alpha 6", 4, 3, 1_000, "fair").sharp
+    assert fair.sleep.replay_length == 4 * 6**2
+    assert acceleration.config_of("alpha 6", 4, 3, 1_000, "paper").sharp.sleep.replay_length == 16
+
+
+def test_the_gate_stops_the_drift_that_goes_on_without_it(tmp_path):
+    rows = []
+    for arm in ("gated", "ungated"):
+        rows += drift.work(Job(arm, {"arm": arm, "seed": 0, "tokens": 12_000}), tmp_path)
+    late = {arm: drift.median_drift(rows, arm, 9_000, 12_000) for arm in ("gated", "ungated")}
+    assert late["gated"] < 0.2 * late["ungated"]
+
+
+def test_what_is_inside_the_window_can_be_read_back(tmp_path):
+    job = Job("x", {"regime": "random", "window": 4, "seed": 0, "protocol": "fair", "tokens": 4_000, "probe": 2_000})
+    rows = memory_carryover.work(job, tmp_path)
+    assert memory_carryover.median_error(rows, "random", "random", 4, 2) < 0.02
+    assert memory_carryover.median_error(rows, "random", "random", 4, 6) > 0.1
+
+
+def test_replay_is_looked_at_most_where_it_changes_fastest():
+    assert replay_quality.times(30_000, 10_000) == [*range(1_000, 10_001, 1_000), 20_000, 30_000]
+
+
+class Counting:
+    """A study that counts how often it works."""
+
+    def __init__(self, log):
+        self.log = log
+        self.experiment = replace(experiment_named("drift"), jobs=self.jobs, work=self.work)
+
+    def jobs(self, scale, protocol):
+        return [Job(f"job-{i}", {"seed": i}) for i in range(3)]
+
+    def work(self, job, directory):
+        self.log.append(job.key)
+        return [
+            {"arm": arm, "seed": job.settings["seed"], "tokens": 1_000, "drift": 0.5, "updates": 1}
+            for arm in drift.ARMS
+        ]
+
+
+def test_a_repeated_command_runs_only_what_is_missing(tmp_path, monkeypatch):
+    log = []
+    study = Counting(log)
+    monkeypatch.setattr(harness, "experiment_named", lambda name: study.experiment)
+    monkeypatch.setattr(
+        harness, "_run", lambda name, jobs, out, workers, total: [harness.do_job(name, j, out) for j in jobs]
+    )
+    rows = reproduce("drift", "quick", "fair", tmp_path, workers=1, command="sharp reproduce drift")
+    (tmp_path / "jobs" / "job-1.json").unlink()
+    again = reproduce("drift", "quick", "fair", tmp_path, workers=1, command="sharp reproduce drift")
+    assert log == ["job-0", "job-1", "job-2", "job-1"]
+    assert rows == again
+    with (tmp_path / "rows.csv").open() as file:
+        kept = list(csv.DictReader(file))
+    assert len(kept) == 6
+    assert {row["command"] for row in kept} == {"sharp reproduce drift"}
+    assert all(row["hardware"] for row in kept)
+    assert {path.name for path in tmp_path.iterdir()} == {"jobs", "rows.csv", "drift.png", "drift.pdf", "RESULTS.md"}
+    (tmp_path / "jobs" / "job-1.json").write_text(json.dumps({"settings": {"seed": 7}, "rows": []}))
+    with pytest.raises(RunError, match="other settings"):
+        reproduce("drift", "quick", "fair", tmp_path, workers=1, command="")
+
+
+def test_an_unknown_experiment_is_refused_with_the_known_ones():
+    with pytest.raises(ConfigError, match="memory-carryover, drift"):
+        experiment_named("drfit")
+
+
+def test_the_common_numbers_by_hand(tmp_path):
+    rows = [{"x": 1, "y": value} for value in (0.0, 1.0, 2.0, 3.0, 4.0)]
+    at, bands = quartiles(rows, "x", "y")
+    assert at.tolist() == [1]
+    assert bands[:, 0].tolist() == [1.0, 2.0, 3.0]
+    curve = [{"seed": seed, "tokens": t, "error": seed + t / 10} for seed in (0, 1, 2) for t in (1, 2, 3, 4)]
+    assert final_error(curve, 4, 2) == pytest.approx(1.35)  # seed 1: mean of 1.3 and 1.4
+    assert near("c", 0.2, 0.215).verdict == "agrees"
+    assert near("c", 0.2, 0.23).verdict == "differs"
+    assert near("c", 0.2, float("nan")).verdict == "not run"
+    config = acceleration.config_of("one level", 2, 0, 4_000, "fair")
+    points = error_curve(tmp_path / "run", config, 2_000)
+    assert [point["tokens"] for point in points] == [2_000, 4_000]
