@@ -2,8 +2,8 @@
 
     python benchmarks/anomalies.py --seeds 5 --lines 10000
 
-Each seed makes its own log and its own model; the log goes through the real command by a pipe. Lines inside the warm-up
-count neither way. Every kind of anomaly is rare and has random parts, so none can simply be learned by heart.
+Other flags go to `sharp watch`. Each seed makes its own log and its own model; the log goes through the real command by
+a pipe. Lines inside the warm-up count neither way. Every kind of anomaly is rare and has random parts.
 """
 
 import argparse
@@ -20,7 +20,10 @@ from datetime import datetime, timedelta
 WATCH = [sys.executable, "-c", "from sharpstream.cli import entry; entry()", "watch"]
 PATHS = ("/v1/users/{}", "/v1/users/{}/orders", "/v1/orders/{}", "/v1/cart/{}", "/v1/search?page={}", "/healthz")
 WORKERS = ("api-1", "api-2", "api-3", "billing", "mailer")
+RARE = "daily digest sent to"
 QUIET = ("cache refreshed", "connection pool has {} free", "session {} expired", "mail to user {} queued")
+
+HEADER = " seed anomalies  hits  misses  false  rare  precision  recall   missed"  # rare: false alarms on rare notices
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ def normal(rng: random.Random) -> str:
     if choice < 0.95:
         return f"INFO  {worker} {rng.choice(QUIET).format(number)}"
     if choice < 0.953:  # rare, but nothing to look at: a fair chance of a false alarm
-        return f"INFO  {worker} daily digest sent to {number} users"
+        return f"INFO  {worker} {RARE} {number} users"
     return f"WARN  {worker} slow query on orders took {rng.randrange(500, 1500)}ms"
 
 
@@ -99,7 +102,7 @@ def score(lines: list[Line], rows: list[dict[str, object]]) -> Counter[str]:
             found[f"missed {line.kind}"] += not row["alert"]
         else:
             found["false"] += bool(row["alert"])
-            found["normal"] += 1
+            found["rare"] += bool(row["alert"]) and RARE in line.text
     return found
 
 
@@ -108,24 +111,21 @@ def told(name: str, found: Counter[str]) -> str:
     hits, misses, false = found["hits"], found["misses"], found["false"]
     precision, recall = hits / max(hits + false, 1), hits / max(hits + misses, 1)
     missed = ", ".join(f"{k.removeprefix('missed ')} {n}" for k, n in sorted(found.items()) if k[:6] == "missed" and n)
-    return (
-        f"{name:>5} {hits + misses:>9} {hits:>5} {misses:>7} {false:>6} {precision:>10.3f} {recall:>7.3f}"
-        f"   {missed or '-'}"
-    )
+    counts = f"{hits + misses:>9} {hits:>5} {misses:>7} {false:>6} {found['rare']:>5}"
+    return f"{name:>5} {counts} {precision:>10.3f} {recall:>7.3f}   {missed or '-'}"
 
 
 def main() -> None:
     """Parse, run every seed, print a row for each and one for all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first-seed", type=int, default=100, help="the defaults were chosen on seeds 0 to 3")
     parser.add_argument("--lines", type=int, default=10_000)
     parser.add_argument("--rate", type=float, default=0.005, help="share of odd lines")
     options, flags = parser.parse_known_args()
-    print(
-        f"{'seed':>5} {'anomalies':>9} {'hits':>5} {'misses':>7} {'false':>6} {'precision':>10} {'recall':>7}   missed"
-    )
+    print(HEADER)
     everything: Counter[str] = Counter()
-    for seed in range(options.seeds):
+    for seed in range(options.first_seed, options.first_seed + options.seeds):
         lines = list(log(seed, options.lines, options.rate))
         found = score(lines, watch(lines, [*flags, "--seed", str(seed)]))
         everything.update(found)

@@ -1,6 +1,6 @@
 """When a line is unusual: its mean surprise against a running quantile of the recent lines.
 
-An alert begins `margin` bits above the quantile and lasts until a line is back below the quantile itself, so that a
+An alert begins `margin` bits above the quantile and lasts until a line is less than half of that above it, so that a
 stack trace is marked as a whole. Constant memory; the state is plain numbers and goes into the checkpoint.
 """
 
@@ -37,7 +37,7 @@ class Alarm:
         """Whether a line of this mean surprise is an alert; then it counts among the recent ones."""
         if self.seen >= self.warmup:
             level = self._level()
-            self.on = bits > (level if self.on else level + self.margin)
+            self.on = bits > level + (self.margin / 2 if self.on else self.margin)
         self._remember(bits)
         return self.on
 

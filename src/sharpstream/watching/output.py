@@ -1,7 +1,7 @@
 """Rows of JSON to standard output, each gone before the next is learned; and a reader that leaves or does not read.
 
-When the reader has closed the pipe, or a stop arrives while it lets us wait, the rest is swallowed and `gone` is true:
-the watch loop then saves and ends. Everything a person should know goes to standard error through `say`.
+When the reader has closed the pipe, or does not read although we were told to stop, the rest is swallowed and `gone` is
+true: the watch loop then saves and ends. What a person should know goes to standard error through `say`.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 
 class Unread(Exception):
-    """A stop was asked for while the reader of our output let us wait; raised by the signal handler."""
+    """A stop was asked for, but the reader of our output lets us wait; raised by a signal handler."""
 
 
 class Rows:
@@ -31,14 +31,19 @@ class Rows:
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         try:
             self.writing = True
-            self.out.write(text.encode())
+            self._send(text.encode())
+            self.writing = False  # inside, so that no `Unread` can come once the block is left
+        except Unread:
+            self.writing, self.gone = False, True
+
+    def _send(self, data: bytes) -> None:
+        try:
+            self.out.write(data)
             self.out.flush()
-        except (BrokenPipeError, Unread):
+        except BrokenPipeError:
             self.gone = True
         except OSError as problem:
             self.gone, self.problem = True, problem.strerror or str(problem)
-        finally:
-            self.writing = False
 
 
 def say(text: str) -> None:

@@ -38,7 +38,7 @@ class WatchConfig:
     """Invalid UTF-8 and, with letters, all but letters and white space. map: learned (letters: as a space)."""
     line_limit: int = 16_384
     """Characters; a longer line is reported in pieces of this size, so that memory stays bounded."""
-    alert: float = 0.3
+    alert: float = 2.0
     """Bits above the running quantile at which a line's mean surprise becomes an alert."""
     alert_quantile: float = 0.98
     """Which quantile of the recent lines' mean surprise."""
@@ -66,11 +66,11 @@ def default_run() -> RunConfig:
     """A SHARP that is quick at bytes: over 5,000 tokens a second on one core, and no sleep long enough to notice."""
     sharp = SharpConfig(
         levels=3,
-        width=96,
-        embedding=24,
+        width=64,
+        embedding=16,
         depth=2,
         activation="between",
-        adam=AdamConfig(lr=2e-3),
+        adam=AdamConfig(lr=5e-4),
         sleep=SleepConfig(every=20_000, tags=32, replay_length=64),
     )
     return RunConfig(sharp=sharp, stream=StreamConfig(name="-", alphabet="bytes"))

@@ -25,6 +25,7 @@ from sharpstream.watching.settings import WatchConfig
 from sharpstream.watching.sources import Place, Say, Source
 
 PATIENCE = 0.1  # seconds: how long a signal may go unnoticed while nothing arrives
+GRACE = 2.0  # seconds: how long a reader of our output can hold up a stop
 
 
 @dataclass
@@ -90,7 +91,8 @@ class Watch:
                 source.broken = False
                 self._end_line()
             if piece is None:
-                self._end_line()
+                if not self.stop_signal:  # a stop may be continued, also when the writer was stopped with us
+                    self._end_line()
                 return
             if piece:
                 self._learn(piece)
@@ -223,16 +225,21 @@ class Watch:
 
     @contextmanager
     def _listening(self) -> Iterator[None]:
-        """While inside, SIGTERM and Ctrl-C ask for a stop after the present piece, even if nobody reads our output."""
+        """While inside, SIGTERM and Ctrl-C ask for a stop after the present piece; nobody reading cannot prevent it."""
 
         def ask(number: int, frame: object) -> None:
             self.stop_signal = number
+            signal.setitimer(signal.ITIMER_REAL, GRACE, GRACE)
+
+        def give_up(number: int, frame: object) -> None:
             if self.rows.writing:
                 raise Unread
 
-        old = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+        handlers = {signal.SIGINT: ask, signal.SIGTERM: ask, signal.SIGALRM: give_up}
+        old = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         try:
             yield
         finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
             for number, handler in old.items():
                 signal.signal(number, handler)
