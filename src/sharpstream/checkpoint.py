@@ -24,9 +24,10 @@ from sharpstream.learners.contract import Learner, State
 FORMAT = 1
 TENSORS, RECORD = "tensors.safetensors", "state.json"
 KEPT = 2
-LARGEST_RECORD = 8 * 2**20  # bytes; a record holds a config and counters, never tensors
+LARGEST_RECORD = 4 * 2**20  # bytes; a record holds a config and counters, never tensors
 REPLACED = ".replaced"
 _NAME = re.compile(r"[0-9]{15}(\.replaced)?")
+MOST = 2**62  # above any count, and one more does not overflow
 HEADER_ROOM = 2**20  # bytes of names and shapes in a safetensors file beside the numbers themselves
 
 
@@ -50,9 +51,9 @@ class Damaged(RunError):
 
 def save(root: Path, tensors: State, record: Mapping[str, Any], *, kept: int = KEPT) -> Path:
     """Write a checkpoint for record["tokens"] under `root`, then let the oldest go."""
-    for name, array in tensors.items():
-        if array.dtype.kind == "f" and name != "floor" and not np.isfinite(array).all():
-            raise NumericalError(f"{name} is not finite at token {record['tokens']}; no checkpoint was written")
+    strange = _implausible(tensors)
+    if strange:
+        raise NumericalError(f"{strange} is not finite at token {record['tokens']}; no checkpoint was written")
     name = f"{int(record['tokens']):015d}"
     temporary, final = root / f".{name}.{os.getpid()}.partial", root / name
     try:
@@ -68,6 +69,19 @@ def save(root: Path, tensors: State, record: Mapping[str, Any], *, kept: int = K
         ) from problem
     _prune(root, final, kept)
     return final
+
+
+def _implausible(tensors: State) -> str:
+    """The first array with numbers that no learner leaves behind, or nothing: what is never written is never read.
+
+    `floor` begins as infinity; counters and tokens are counts, and an order of counts may be −1.
+    """
+    for name, array in tensors.items():
+        if array.dtype.kind == "f" and name != "floor" and not np.isfinite(array).all():
+            return name
+        if array.dtype.kind == "i" and array.size and not (array.min() >= -1 and array.max() < MOST):
+            return name
+    return ""
 
 
 def _make_root(root: Path) -> None:
@@ -195,9 +209,15 @@ def _tensors(path: Path, content: bytes) -> State:
     from safetensors.numpy import load as from_bytes
 
     try:
-        return dict(from_bytes(content))
+        tensors: State = dict(from_bytes(content))
     except (SafetensorError, ValueError, KeyError, TypeError) as problem:
         raise Damaged(f"{path / TENSORS} is not a safetensors file: {problem}") from problem
+    strange = _implausible(tensors)
+    if strange:
+        raise Damaged(
+            f"{path / TENSORS} is not a state of ours: {strange} holds numbers that no learning leaves behind"
+        )
+    return tensors
 
 
 def _canonical(record: Mapping[str, Any]) -> str:

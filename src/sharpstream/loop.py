@@ -195,7 +195,10 @@ class Run:
         except (KeyError, ValueError) as problem:
             raise RunError(f"the record of {saved.path} cannot be used: {problem}") from problem
         self.before, self.last_bits = before, math.nan if bits is None else bits
-        self.learner.load_state_dict(saved.tensors)
+        try:
+            self.learner.load_state_dict(saved.tensors)
+        except (ValueError, TypeError, OverflowError, IndexError, RuntimeError) as problem:  # torch says RuntimeError
+            raise RunError(f"the arrays of {saved.path} cannot be used: {problem}") from problem
 
     def _check_same(self, saved: checkpoint.Checkpoint) -> None:
         """Refuse a checkpoint of another config or another stream, naming what differs; more tokens are allowed."""

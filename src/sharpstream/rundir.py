@@ -24,6 +24,7 @@ from sharpstream.evaluate.atomic import write_whole
 
 LEFTOVERS = (".config.toml.", ".summary.json.", ".parent.json.")  # of `write_whole`, when killed before its rename
 LARGEST_TABLE = 2**20  # bytes
+LARGEST_CONFIG = 2**14  # bytes; ours have two or three thousand, and TOML can be made slow to read
 SUMMARY_KINDS = {
     "learner": str, "stream": dict, "tokens": int, "bits": float, "error": float,
     "parameters": int, "active_parameters": int, "state_sha256": str,
@@ -83,7 +84,11 @@ class RunDirectory:
     def load_config(self) -> RunConfig:
         """The settings this run was started with."""
         try:
+            if self.config_file.stat().st_size > LARGEST_CONFIG:
+                raise ConfigError(f"{self.config_file} is larger than any config of ours")
             return load_toml(self.config_file, RunConfig())
+        except OSError as problem:
+            raise ConfigError(f"cannot read {self.config_file}: {problem.strerror}") from problem
         except (RecursionError, OverflowError) as problem:
             raise ConfigError(f"{self.config_file} is damaged: {problem}") from problem
 

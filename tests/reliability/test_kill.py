@@ -70,7 +70,7 @@ def test_two_hundred_kills(nursery, uninterrupted, tmp_path, learner):
 
 def deaths(nursery, folder, learner: str, call: str, *, after: bool = False) -> int:
     """Die in the first such call, then in the second, ... until a run needs no more of them; how often it died."""
-    config = to_dict(small(learner).replace(tokens=1_100, log_every=300))
+    config = to_dict(small(learner).replace(tokens=600, log_every=400))
     assert nursery.run(folder / "whole", config, warm=True) == 0
     same = hashes(folder / "whole")
     for number in itertools.count(1):

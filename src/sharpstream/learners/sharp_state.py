@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sharpstream.learners.sharp import Sharp
 
 PER_LEVEL = {"ema": "ema", "recon.sum": "recon_sum", "recon.count": "recon_count", "updates": "updates"}
+MOST = np.iinfo(np.int64).max // 2  # above any count, below where one more would overflow
 COUNTERS = ("observed", "clock", "tagged", "since_sleep", "floor")
 
 
@@ -138,9 +139,23 @@ def _check(learner: "Sharp", state: Mapping[str, Array]) -> None:
             )
     if len(state["tags.hidden"]) != len(state["tags.context"]):
         raise RunError("the state's tags.hidden and tags.context differ in length")
+    for name in own:
+        _check_values(name, np.asarray(state[name]))
     window = state["window.1"]
     if window.ndim == 1 and window.size and not (window.min() >= 0 and window.max() < learner.vocabulary):
         raise RunError(f"the state's window.1 holds tokens outside the vocabulary of {learner.vocabulary}")
+
+
+def _check_values(name: str, given: Array) -> None:
+    """Refuse numbers that no learning leaves behind: a count or a seed below 0, squares below 0, nothing finite."""
+    if given.dtype.kind == "i":
+        sound = bool((given >= 0).all() and (given < MOST).all())
+    else:
+        sound = bool(np.isfinite(given).all()) or (name == "floor" and bool(given == np.inf))
+        if name.startswith("adam.v.") or name in ("ema", "recon.sum", "floor"):
+            sound = sound and bool((given >= 0).all())
+    if not sound:
+        raise RunError(f"the state's {name} holds numbers that no learning leaves behind")
 
 
 def totals(learner: "Sharp") -> Mapping[str, Any]:
