@@ -176,3 +176,18 @@ def test_parameter_counts_are_the_published_ones():
         learner = Sharp(replace(big, decoder=decoder), 27)
         assert (learner.parameters(), learner.parameters(active=True)) == (total, active)
     assert Sharp(SharpConfig(), 7).parameters() == 241_184
+
+
+def test_the_largest_vocabulary_learns_and_sleeps(small):
+    config = replace(
+        small,
+        dtype="float32",
+        width=8,
+        tau=0.0,
+        sleep=replace(small.sleep, every=20, tags=2, replay_length=20, top_k=50),
+    )
+    learner = Sharp(config, 50_257)
+    bits = learner.learn(np.random.default_rng(0).integers(0, 50_257, 30))
+    assert learner.sleeps == 1
+    assert bits.mean() == pytest.approx(np.log2(50_257), abs=0.5)
+    assert learner.predict().sum() == pytest.approx(1.0)
