@@ -189,6 +189,13 @@ def test_an_unknown_symbol_can_stop_it_and_what_was_learned_stays(start: Start) 
     assert child.record()["watch"]["lines"]["number"] == 2
 
 
+def test_letters_alone_leave_some_lines_without_tokens(start: Start) -> None:
+    child = start("w", "--alphabet", "letters")
+    _, rows, told = child.end(last=b"a1 b\n123\n")
+    assert [(row["tokens"], row["bits"] is None, row["text"]) for row in rows] == [(4, False, "a1 b"), (0, True, "123")]
+    assert "4 unknown symbols" in told
+
+
 def test_two_cannot_watch_in_one_directory(start: Start) -> None:
     first = start("w")
     first.give(b"one\n")

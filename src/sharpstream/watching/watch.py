@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 
+import numpy as np
+
 from sharpstream import __version__, checkpoint
 from sharpstream.config import RunConfig, from_dict, to_dict
 from sharpstream.errors import ConfigError, NumericalError, RunError, SharpError
@@ -25,6 +27,7 @@ from sharpstream.watching.settings import WatchConfig
 from sharpstream.watching.sources import Place, Say, Source
 
 PATIENCE = 0.1  # seconds: how long a signal may go unnoticed while nothing arrives
+NO_BITS: Bits = np.zeros(0)
 GRACE = 2.0  # seconds: how long a reader of our output can hold up a stop
 
 
@@ -73,15 +76,15 @@ class Watch:
 
     def go(self, source: Source) -> None:
         """Watch until there is a reason to stop; then everything is saved, whatever the reason."""
-        try:
-            with self._listening():
+        with self._listening():  # also while saving: an impatient second Ctrl-C does no harm
+            try:
                 self._watch(source)
-        except NumericalError:  # the learner's state is no longer worth saving: the checkpoint before is
-            raise
-        except SharpError:
+            except NumericalError:  # the learner's state is no longer worth saving: the checkpoint before is
+                raise
+            except SharpError:
+                self._save(source)
+                raise
             self._save(source)
-            raise
-        self._save(source)
 
     def _watch(self, source: Source) -> None:
         heard_at, rested = time.monotonic(), False
@@ -116,7 +119,7 @@ class Watch:
     def _learn(self, piece: bytes, *, last: bool = False) -> None:
         """Learn from a piece, line by line, so that each line is reported before the next is looked at."""
         for part in self.lines.feed(piece, last=last):
-            bits = self.learner.learn(part.tokens)
+            bits = self.learner.learn(part.tokens) if part.tokens.size else NO_BITS
             self._forget_reports()
             self._tell_tokens(part, bits)
             self.totals.tokens += bits.size
