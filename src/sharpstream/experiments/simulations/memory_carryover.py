@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 REGIMES = ("random", "nonlinear", "linear")
 CHANCE = 6 / 7
-LAGS = (2, 3, 4, 5, 6)  # r: the state's own last token is r = 1
+LAGS = (2, 3, 4, 5, 6)  # r: token x_{t−r} read from h_t; r = 0 is the token just taken in
 SIZES: dict[str, dict[str, Any]] = {
     "quick": {"windows": (2, 4), "repetitions": 1, "tokens": 3_000, "probe": 1_500},
     "laptop": {"windows": (2, 3, 4, 5, 6), "repetitions": 10, "tokens": 10_000, "probe": 4_000},
@@ -74,8 +74,7 @@ def _read_out(states: Any, tokens: Any, protocol: str) -> list[tuple[int, float]
     """(r, error) of the linear probe; `paper` scores it on the states it was trained on, as published."""
     if protocol == "paper":  # the second half repeats the first, so that training and scoring meet the same states
         states, tokens = np.concatenate([states, states]), np.concatenate([tokens, tokens])
-    found = read_out_lags(states, tokens, [lag - 1 for lag in LAGS], vocabulary=7)
-    return [(read.lag + 1, read.error) for read in found]
+    return [(read.lag, read.error) for read in read_out_lags(states, tokens, LAGS, vocabulary=7)]
 
 
 @styled
@@ -99,7 +98,7 @@ def figure(rows: Sequence[Row]) -> "Figure":
             if i == j == 0:
                 axes.annotate("chance 6/7", (0.02, CHANCE), xycoords=("axes fraction", "data"), va="bottom", fontsize=8)
     for axes in panels[2]:
-        axes.set_xlabel("how many tokens back (1 = the last one)")
+        axes.set_xlabel("how many tokens back (0 = the last one)")
     for axes in panels[:, 0]:
         axes.set_ylabel("error of a linear read-out")
     handles, labels = panels[0, 0].get_legend_handles_labels()
