@@ -95,8 +95,8 @@ class Run:
         return min(*(step - position % step for step in steps), config.tokens - position)
 
     def _count(self, bits: npt.NDArray[np.float64]) -> None:
-        correct = getattr(self.learner, "correct", None)
-        wrong = 0 if correct is None else int(bits.size - np.count_nonzero(correct))
+        correct = self.learner.correct
+        wrong = int(bits.size - np.count_nonzero(correct)) if correct.size == bits.size else None
         self.interval.add(bits, wrong)
         self.total.add(bits, wrong)
 

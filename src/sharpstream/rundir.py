@@ -26,7 +26,7 @@ LEFTOVERS = (".config.toml.", ".summary.json.", ".parent.json.")  # of `write_wh
 LARGEST_TABLE = 2**20  # bytes
 LARGEST_CONFIG = 2**14  # bytes; ours have two or three thousand, and TOML can be made slow to read
 SUMMARY_KINDS = {
-    "learner": str, "stream": dict, "tokens": int, "bits": float, "error": float,
+    "learner": str, "stream": dict, "tokens": int, "bits": float,
     "parameters": int, "active_parameters": int, "state_sha256": str,
 }  # fmt: skip
 

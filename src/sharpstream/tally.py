@@ -23,19 +23,20 @@ class Tally:
     tokens: int = 0
     bits: float = 0.0
     clipped: float = 0.0
-    wrong: int = 0
+    wrong: int | None = 0  # None: this learner does not say which guesses were right
 
-    def add(self, bits: npt.NDArray[np.float64], wrong: int) -> None:
+    def add(self, bits: npt.NDArray[np.float64], wrong: int | None) -> None:
         """Count one chunk."""
         self.tokens += bits.size
         self.bits = _sum(bits, self.bits)
         self.clipped = _sum(np.minimum(bits, PAPER_CAP), self.clipped)
-        self.wrong += wrong
+        self.wrong = None if wrong is None or self.wrong is None else self.wrong + wrong
 
-    def means(self) -> dict[str, float]:
+    def means(self) -> dict[str, Any]:
         """Per token: true bits first, what the published cap would make of them, and the share of wrong guesses."""
         n = max(self.tokens, 1)
-        return {"bits": self.bits / n, "bits_clipped": self.clipped / n, "error": self.wrong / n}
+        error = None if self.wrong is None else self.wrong / n
+        return {"bits": self.bits / n, "bits_clipped": self.clipped / n, "error": error}
 
     @classmethod
     def from_record(cls, values: Any) -> Self:
@@ -43,7 +44,8 @@ class Tally:
         if not isinstance(values, Mapping) or values.keys() != cls().__dict__.keys():
             raise ValueError("a tally has other fields")
         for name in ("tokens", "wrong"):
-            if type(values[name]) is not int or not 0 <= values[name] <= MOST_TOKENS:
+            unknown = name == "wrong" and values[name] is None
+            if not unknown and (type(values[name]) is not int or not 0 <= values[name] <= MOST_TOKENS):
                 raise ValueError(f"{name} is no count")
         for name in ("bits", "clipped"):
             if type(values[name]) is not float or not (math.isfinite(values[name]) and values[name] >= 0):

@@ -64,3 +64,10 @@ def test_a_signal_stops_a_run_that_waits_for_a_pipe(tmp_path, number):
     told = process.communicate(timeout=30)[1].decode()
     assert process.returncode == 128 + number, told
     assert "stopped at token 250, everything saved" in told
+
+
+def test_a_learner_that_does_not_say_which_guesses_were_right_is_not_said_to_be_always_wrong(tmp_path, capsys):
+    run(tmp_path / "run", small("counts"))
+    assert main(["run", str(tmp_path / "run")]) == 0
+    assert "wrong guesses" not in capsys.readouterr().out
+    assert run(tmp_path / "run", small("counts"))["error"] is None

@@ -77,10 +77,12 @@ def _tell(options: RunOptions, summary: Mapping[str, Any], ending: str) -> None:
     if options.json:
         print(json.dumps(summary))
         return
+    error = summary.get("error")  # not every learner says which guesses were right
+    wrong = "" if error is None else f", {error:.4f} wrong guesses"
     print(
         f"{options.directory}: {summary['learner']} learned {summary['tokens']:,} tokens of "
-        f"{summary['stream'].get('name', 'its stream')}: {summary['bits']:.4f} bits a token, "
-        f"{summary['error']:.4f} wrong guesses ({summary['parameters']:,} parameters, "
+        f"{summary['stream'].get('name', 'its stream')}: {summary['bits']:.4f} bits a token{wrong} "
+        f"({summary['parameters']:,} parameters, "
         f"{summary['active_parameters']:,} active). {ending}"
     )
 
