@@ -20,10 +20,12 @@ from sharpstream.experiments import recipes
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: SharpConfig(levels=0), r"SharpConfig\.levels = 0: it must be an integer ≥ 1"),
+        (lambda: SharpConfig(levels=0), r"SharpConfig\.levels = 0: it must be an integer in 1\.\.64"),
         (lambda: SharpConfig(decoder="lstm"), r"decoder = 'lstm': it must be one of 'rnn', 'recall'"),
         (lambda: SharpConfig(tau=float("nan")), r"tau = nan"),
         (lambda: SharpConfig(alpha=0), r"alpha = 0"),
+        (lambda: SharpConfig(width=10**9), r"width = 1000000000: it must be an integer in 1\.\.65536"),
+        (lambda: SharpConfig(levels=60), r"levels = 60: .*small enough"),
         (lambda: AdamConfig(beta2=1.0), r"beta2 = 1\.0: it must be in \[0, 1\)"),
         (lambda: SleepConfig(trigger="sometimes"), r"trigger = 'sometimes': it must be one of 'every', 'idle'"),
         (lambda: SleepConfig(novelty_ratio=1.0), r"novelty_ratio"),
@@ -55,6 +57,9 @@ def test_every_recipe_goes_through_toml_and_back(name, tmp_path):
         ("sharp = 3", r"sharp must be a table"),
         ("tokens =", r"is not a TOML file"),
         ("[sharp.sleep]\nevery = 0", r"every = 0"),
+        ("[sharp]\ntau = 1" + 400 * "0", r"too large"),
+        ("x = " + 2_000 * "[", r"is not a TOML file"),
+        ("#" * 70_000, r"larger than any config file"),
     ],
 )
 def test_a_bad_toml_file_is_refused_with_what_is_wrong(text, message, tmp_path):

@@ -17,6 +17,8 @@ from typing import Any, Literal, Self, TypeVar
 from sharpstream.errors import ConfigError
 
 Config = TypeVar("Config")
+DEEPEST, WIDEST = 64, 65_536  # no learner of ours is near; a slip of the keyboard is refused before it allocates
+LARGEST_TOML = 64 * 1024  # bytes; a whole config takes about four thousand
 
 
 def require(ok: bool, owner: object, name: str, allowed: str) -> None:
@@ -33,11 +35,13 @@ def require_choices(owner: Any) -> None:
             require(getattr(owner, name) in choices, owner, name, "one of " + ", ".join(map(repr, choices)))
 
 
-def positive(owner: object, *names: str) -> None:
-    """Each named field is an integer of at least 1."""
+def positive(owner: object, *names: str, most: int | None = None) -> None:
+    """Each named field is an integer of at least 1, and at most `most`."""
+    allowed = "an integer ≥ 1" if most is None else f"an integer in 1..{most}"
     for name in names:
         value = getattr(owner, name)
-        require(isinstance(value, int) and not isinstance(value, bool) and value >= 1, owner, name, "an integer ≥ 1")
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        require(whole and 1 <= value <= (value if most is None else most), owner, name, allowed)
 
 
 def finite_at_least(owner: object, low: float, *names: str) -> None:
@@ -141,9 +145,12 @@ class SharpConfig:
 
     def __post_init__(self) -> None:
         require_choices(self)
-        positive(self, "levels", "width", "embedding", "depth", "window")
+        positive(self, "levels", "depth", most=DEEPEST)
+        positive(self, "width", "embedding", "window", most=WIDEST)
         if self.alpha is not None:
-            positive(self, "alpha")
+            positive(self, "alpha", most=WIDEST)
+        slowest = self.acceleration ** (self.levels - 1)  # steps between two ticks of the top level
+        require(slowest < 2**62, self, "levels", f"small enough that α^(levels−1) < 2^62 (α is {self.acceleration})")
         finite_at_least(self, 0.0, "gamma", "tau")
         require(isinstance(self.input_size, int) and self.input_size >= 0, self, "input_size", "an integer ≥ 0")
 
@@ -232,7 +239,8 @@ class RecurrentConfig:
 
     def __post_init__(self) -> None:
         require_choices(self)
-        positive(self, "layers", "width", "embedding", "window")
+        positive(self, "layers", most=DEEPEST)
+        positive(self, "width", "embedding", "window", most=WIDEST)
         require(isinstance(self.input_size, int) and self.input_size >= 0, self, "input_size", "an integer ≥ 0")
 
 
@@ -260,7 +268,9 @@ class ClockworkConfig:
 
     def __post_init__(self) -> None:
         require_choices(self)
-        positive(self, "modules", "growth", "width", "embedding", "window")
+        positive(self, "modules", most=DEEPEST)
+        positive(self, "growth", "width", "embedding", "window", most=WIDEST)
+        require(self.growth ** (self.modules - 1) < 2**62, self, "modules", "few enough that growth^(modules−1) < 2^62")
         require(isinstance(self.input_size, int) and self.input_size >= 0, self, "input_size", "an integer ≥ 0")
         fair = self.wiring == "original" or self.carry == "overlap"
         require(fair, self, "wiring", "'original' unless carry = 'overlap': only the published protocol reverses it")
@@ -381,12 +391,17 @@ def _plain(value: Any, hint: Any, path: str) -> Any:
 def load_toml(path: Path, base: RunConfig) -> RunConfig:
     """A run's settings from a TOML file over `base`."""
     try:
+        if path.stat().st_size > LARGEST_TOML:
+            raise ConfigError(f"{path} is larger than any config file ({LARGEST_TOML:,} bytes); is it the right one?")
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as problem:
         raise ConfigError(f"cannot read the config file {path}: {problem.strerror}") from problem
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as problem:
         raise ConfigError(f"{path} is not a TOML file: {problem}") from problem
-    return from_dict(RunConfig, values, base=base)
+    try:
+        return from_dict(RunConfig, values, base=base)
+    except OverflowError as problem:
+        raise ConfigError(f"{path} holds a number that is too large: {problem}") from problem
 
 
 def to_toml(config: Any) -> str:

@@ -1,6 +1,7 @@
 """`sharp evaluate DIR`: what a run's learner knows, frozen: the future, the present and its first past."""
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -98,11 +99,15 @@ def opened(path: Path) -> Run:
     if not directory.started:
         raise RunError(f"there is no run in {path}; start one with `sharp run {path}`")
     work = prepare(path, directory.load_config())
-    saved = checkpoint.load_latest(directory.checkpoints, work.state_limit(), tell=print)
+    saved = checkpoint.load_latest(directory.checkpoints, work.state_limit(), tell=_tell)
     if saved is None:
         raise RunError(f"the run in {path} has no checkpoint yet")
     work.look(saved)
     return work
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr)
 
 
 def probe(work: Run, length: int) -> list[Mapping[str, Any]]:
