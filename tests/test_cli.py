@@ -77,7 +77,7 @@ def test_missing_data_offline_says_what_and_how(tmp_path, monkeypatch, capsys):
 def test_flags_win_over_toml_over_recipe_and_the_resolved_config_is_kept(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.toml").write_text("seed = 7\ntokens = 500\n[sharp]\nwidth = 8\nembedding = 4\n")
-    words = ["run", "out", "--recipe", "head-depth", "--config", "mine.toml", "--tokens", "400", "--json"]
+    words = ["run", "--recipe", "head-depth", "--config", "mine.toml", "--tokens", "400", "--json", "out"]
     assert main(words) == 0
     summary = json.loads(capsys.readouterr().out)
     assert (summary["tokens"], summary["seed"], summary["stream"]["k"]) == (400, 7, 4)

@@ -4,9 +4,13 @@ import contextlib
 import io
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
+from sharpstream.config import RunConfig, load_toml
 from sharpstream.errors import ConfigError
+from sharpstream.experiments.recipes import recipe_named
+from sharpstream.rundir import RunDirectory
 
 Options = TypeVar("Options")
 
@@ -40,3 +44,13 @@ def one_line(boxed: str) -> str:
     message = told[0] if told else "the options could not be understood"
     meant = next((part for part in told[1:] if part.startswith("Perhaps you meant")), "")
     return f"{message} ({' '.join(meant.split()[:4])}?)" if meant else message
+
+
+def settings_beneath(directory: Path, recipe: str | None, toml: Path | None, default: RunConfig) -> RunConfig:
+    """What flags are laid over: the settings a directory already has, or recipe and TOML file over `default`."""
+    if RunDirectory(directory).started:
+        if recipe or toml:
+            raise ConfigError(f"{directory} has its own settings already; leave out --recipe and --config")
+        return RunDirectory(directory).load_config()
+    base = recipe_named(recipe) if recipe else default
+    return load_toml(toml, base) if toml else base

@@ -9,10 +9,9 @@ from typing import Annotated, Any
 
 import tyro
 
-from sharpstream.commands.options import parse
-from sharpstream.config import RunConfig, load_toml
+from sharpstream.commands.options import parse, settings_beneath
+from sharpstream.config import RunConfig
 from sharpstream.errors import ConfigError
-from sharpstream.experiments.recipes import recipe_named
 from sharpstream.loop import Stopped, run
 from sharpstream.report.progress import display
 from sharpstream.rundir import RunDirectory
@@ -41,9 +40,7 @@ class RunOptions:
 
 def main(argv: Sequence[str]) -> int:
     """Parse, run, and say how it went."""
-    words = [_short(word) for word in argv]
-    base = _base(words)
-    options = parse(RunOptions, words, command="run", default=base)
+    options = _options([_short(word) for word in argv])
     config = options.run
     if options.keep < 1:
         raise ConfigError(f"--keep {options.keep}: at least 1 checkpoint must be kept")
@@ -72,6 +69,13 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
+def _options(words: Sequence[str]) -> RunOptions:
+    """Flags over the directory's own settings, or over recipe and TOML file: so the line is read twice."""
+    options = parse(RunOptions, words, command="run")
+    base = settings_beneath(options.directory, options.recipe, options.config, RunConfig())
+    return parse(RunOptions, words, command="run", default=RunOptions(directory=options.directory, run=base))
+
+
 def _tell(options: RunOptions, summary: Mapping[str, Any], ending: str) -> None:
     """The summary, for a person or a script."""
     if options.json:
@@ -92,35 +96,6 @@ def _short(word: str) -> str:
     if word == "--stream":
         return "--stream.name"
     return "--stream.name=" + word.removeprefix("--stream=") if word.startswith("--stream=") else word
-
-
-def _base(words: Sequence[str]) -> RunOptions | None:
-    """What the flags are laid over: the directory's own settings, or recipe and TOML file."""
-    recipe, toml = _value(words, "--recipe"), _value(words, "--config")
-    directory = next((Path(word) for word in words[:1] if not word.startswith("-")), None)
-    if directory is not None and RunDirectory(directory).started:
-        if recipe or toml:
-            raise ConfigError(
-                f"{directory} has its own settings already; leave out --recipe and --config to continue it"
-            )
-        config = RunDirectory(directory).load_config()
-    else:
-        config = recipe_named(recipe) if recipe else RunConfig()
-        if toml:
-            config = load_toml(Path(toml), config)
-    if directory is None:
-        return None
-    return RunOptions(directory=directory, run=config)
-
-
-def _value(words: Sequence[str], flag: str) -> str | None:
-    """The value of a flag, looked at before the whole line is parsed."""
-    for i, word in enumerate(words):
-        if word == flag and i + 1 < len(words):
-            return words[i + 1]
-        if word.startswith(flag + "="):
-            return word.split("=", 1)[1]
-    return None
 
 
 def _position(directory: Path) -> int:

@@ -10,10 +10,9 @@ from typing import Annotated
 
 import tyro
 
-from sharpstream.commands.options import parse
-from sharpstream.config import RunConfig, load_toml
+from sharpstream.commands.options import parse, settings_beneath
+from sharpstream.config import RunConfig
 from sharpstream.errors import ConfigError, RunError
-from sharpstream.experiments.recipes import recipe_named
 from sharpstream.factory import make_learner
 from sharpstream.learners.contract import Learner
 from sharpstream.report.progress import tell_if_compiling
@@ -78,16 +77,7 @@ def main(argv: Sequence[str]) -> int:
 def _options(words: Sequence[str]) -> WatchOptions:
     """Flags over the directory's own settings, or over recipe and TOML file: so the line is read twice."""
     options = parse(WatchOptions, words, command="watch")
-    directory = RunDirectory(options.directory)
-    if directory.started:
-        if options.recipe or options.config:
-            raise ConfigError(f"{directory.path} has its own settings already; leave out --recipe and --config")
-        run = directory.load_config()
-    elif options.recipe or options.config:
-        run = recipe_named(options.recipe) if options.recipe else default_run()
-        run = load_toml(options.config, run) if options.config else run
-    else:
-        return options
+    run = settings_beneath(options.directory, options.recipe, options.config, default_run())
     base = WatchOptions(directory=options.directory, watch=load_settings(options.directory), run=run)
     return parse(WatchOptions, words, command="watch", default=base)
 

@@ -205,9 +205,9 @@ class Watch:
 
     def restore(self) -> None:
         """Go on from the latest good checkpoint, if there is one."""
-        now = sum(array.nbytes for array in self.learner.state_dict().values())
-        largest = now + int(getattr(self.learner, "growth_bytes", 0))
-        saved = checkpoint.load_latest(self.directory.checkpoints, largest, tell=self.say)
+        saved = checkpoint.load_latest(
+            self.directory.checkpoints, checkpoint.largest_state(self.learner), tell=self.say
+        )
         if saved is None:
             return
         record = saved.record.get("watch")
