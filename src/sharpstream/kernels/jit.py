@@ -4,6 +4,7 @@ Numba's own cache notices a change in a function's file but not in the files it 
 after the contents of every source file of the package: any edit starts a new one, an unchanged install reuses it.
 """
 
+import functools
 import hashlib
 import os
 from collections.abc import Callable
@@ -20,20 +21,26 @@ LOWEST: Any = np.int64(1)  # level 1, typed: a literal 1 would compile every fun
 COMPILED_PACKAGES = ("kernels", "memory", "pattern", "sleep", "learners")
 
 
-def cache_directory() -> Path:
-    """Where compiled kernels of exactly this source are kept: under SHARP_CACHE, or the user's cache."""
+@functools.cache
+def source_digest() -> str:
+    """Names the contents of every source file that is compiled, and Numba's version."""
     package = Path(__file__).parents[1]
     digest = hashlib.sha256(numba.__version__.encode())
     for name in COMPILED_PACKAGES:
         for source in sorted((package / name).glob("*.py")):
             digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def cache_directory() -> Path:
+    """Where compiled kernels of exactly this source are kept: under SHARP_CACHE, or the user's cache."""
     root = Path(os.environ.get("SHARP_CACHE") or Path.home() / ".cache" / "sharpstream")
-    return root / "numba" / digest.hexdigest()[:16]
+    return root / "numba" / source_digest()
 
 
 def is_compiled() -> bool:
     """Whether kernels of exactly this source have been compiled here before."""
-    return any(Path(numba.config.CACHE_DIR).rglob("*.nbi"))  # type: ignore[attr-defined]
+    return any(Path(numba.config.CACHE_DIR).glob("*.ready"))  # type: ignore[attr-defined]
 
 
 if not os.environ.get("NUMBA_CACHE_DIR"):

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sharpstream.config import ClockworkConfig, RecurrentConfig
 from sharpstream.errors import ConfigError, NumericalError
 from sharpstream.kernels.layout import Layout
-from sharpstream.learners import recurrent_state
+from sharpstream.learners import recurrent_state, warm
 from sharpstream.learners.contract import Array, Bits, Regime, State, Tokens, check_tokens
 from sharpstream.learners.recurrent_arrays import CLOCKWORK, Desk, Mind, Model, make_desk, make_mind
 from sharpstream.learners.recurrent_parameters import first_values
@@ -48,8 +48,8 @@ class RecurrentLearner:
         adam = config.adam
         self.model = Model(
             p=first_values(config, layout, seed),
-            m=layout.zeros(config.dtype),
-            v=layout.zeros(config.dtype),
+            m=layout.zeros(config.dtype, place=1),
+            v=layout.zeros(config.dtype, place=2),
             table=layout.table,
             hyper=np.array([adam.beta1, adam.beta2, adam.eps, adam.weight_decay]),
             vectors=dense_inputs(config.input_size, vocabulary, vectors, config.dtype),
@@ -105,6 +105,7 @@ class RecurrentLearner:
         bits, correct = np.empty(tokens.size), np.zeros(tokens.size, dtype=np.bool_)
         out = self._no_states if states is None else states
         layer, unit = (0, (level - 1) * self.config.width) if self.kind == CLOCKWORK else (level - 1, 0)
+        warm.ensure("recurrent", self.config.dtype)
         wake(self.model, mind, desk, tokens, learning, every, bits, correct, layer, unit, out)
         return bits, correct
 

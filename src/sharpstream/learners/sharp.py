@@ -14,7 +14,7 @@ from sharpstream.config import SharpConfig
 from sharpstream.errors import ConfigError, NumericalError
 from sharpstream.kernels.jit import LOWEST
 from sharpstream.kernels.layout import Layout
-from sharpstream.learners import sharp_state
+from sharpstream.learners import sharp_state, warm
 from sharpstream.learners.contract import Array, Bits, Regime, State, Tokens, check_tokens
 from sharpstream.learners.sharp_parameters import active_names, count, first_values, sharp_layout
 from sharpstream.learners.sharp_wake import EVERY, NEVER, NOVELTY, Desk, Mind, Model, score_frozen, wake, walk
@@ -90,7 +90,7 @@ class Sharp:
     # ---- awake -----------------------------------------------------------------------------------------------------
 
     def predict(self) -> npt.NDArray[np.float64]:
-        wake(self.model, self.mind, self.desk, NO_TOKENS, NO_BITS, NO_FLAGS)  # after a load or sleep: look ahead
+        self._look_ahead()
         logits = self.desk.logits.astype(np.float64)
         p = np.exp(logits - logits.max())
         return np.asarray(p / p.sum())
@@ -101,7 +101,17 @@ class Sharp:
     def learn(self, tokens: Tokens) -> Bits:
         return self._wake(check_tokens(tokens, self.vocabulary, first=int(self.mind.observed[0])))
 
+    def _look_ahead(self) -> None:
+        """Predict, if a load or a sleep has made the last prediction stale.
+
+        Called before every other kernel, too: kernels share code, and the one that is loaded first decides which copy
+        all of them use. It must be the same one in every process, or the last bit may differ after a resume.
+        """
+        warm.ensure("sharp", self.config.dtype)
+        wake(self.model, self.mind, self.desk, NO_TOKENS, NO_BITS, NO_FLAGS)
+
     def _wake(self, tokens: npt.NDArray[np.int32]) -> Bits:
+        warm.ensure("sharp", self.config.dtype)
         bits, self.correct = np.empty(tokens.size), np.zeros(tokens.size, dtype=np.bool_)
         taken = 0
         while True:
@@ -127,6 +137,7 @@ class Sharp:
         hidden, contexts = sharp_state.tags_in_order(mind)
         if not len(hidden) or config.train_upper_awake:
             return None
+        self._look_ahead()
         draws = replay_draws(self.seed, self.sleeps, config.sleep.replay_length, len(hidden))
         tokens = self._generate(hidden, contexts, draws)
         levels = self._consolidate(tokens)
@@ -144,6 +155,7 @@ class Sharp:
 
     def replayed_states(self, hidden: Array, contexts: Array, draws: npt.NDArray[np.float64]) -> Array:
         """h¹ along streams generated from these (h¹, c²), as sleep generates them, (tags · R, H); changes nothing."""
+        self._look_ahead()
         tokens = self._generate(hidden, contexts, draws)
         states = np.empty((*tokens.shape, self.config.width), dtype=self.config.dtype)
         for tag, stream in enumerate(tokens):
@@ -214,6 +226,7 @@ class Sharp:
     def evaluate_with_resets(self, tokens: Tokens, every: int) -> Bits:
         """`evaluate` with the hidden states zeroed every so many tokens (0: never): how much context is used."""
         checked = check_tokens(tokens, self.vocabulary)
+        self._look_ahead()
         bits, self.correct = np.empty(checked.size), np.zeros(checked.size, dtype=np.bool_)
         mind = Mind(*(array.copy() for array in self.mind))
         desk = make_desk(self.config, self.vocabulary)
@@ -223,6 +236,7 @@ class Sharp:
     def hidden_states(self, tokens: Tokens, level: int = 1) -> Array:
         """h^ℓ after each token from the present state, learning off, (n, H): what the probes of `evaluate/` read."""
         checked = check_tokens(tokens, self.vocabulary)
+        self._look_ahead()
         states = np.empty((checked.size, self.config.width), dtype=self.config.dtype)
         mind = Mind(*(array.copy() for array in self.mind))
         walk(self.model, mind, make_desk(self.config, self.vocabulary), checked, level, states)

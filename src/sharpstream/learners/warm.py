@@ -1,0 +1,74 @@
+"""Kernels are compiled in a process of their own, so that every process that learns loads the same machine code.
+
+A process that compiles keeps each kernel's stand-alone version and lets later kernels call it; one that loads them from
+the cache uses the copies inside the larger kernels. LLVM may have rounded the two differently: an LSTM differed in the
+last bit between its first run and the next. With this, the first run is like every other, byte for byte.
+"""
+
+import functools
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import binding
+
+from sharpstream.kernels import jit
+
+CHILD = "SHARP_COMPILING"  # set in the process that compiles
+PACKAGE = Path(__file__).parents[1]
+
+
+@functools.cache
+def ensure(kind: str, dtype: str) -> None:
+    """Have a child process compile this kind of learner, unless that was done before on this kind of machine."""
+    if os.environ.get(CHILD) or numba.config.DISABLE_JIT or marker(kind, dtype).exists():  # type: ignore[attr-defined]
+        return
+    path = os.pathsep.join([str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    program = f"from sharpstream.learners.warm import compile_now; compile_now({kind!r}, {dtype!r})"
+    # Where no child can be started, this process compiles for itself: as right, but not byte for byte like the next.
+    subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": path, CHILD: "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        check=False,
+    )
+
+
+def marker(kind: str, dtype: str) -> Path:
+    """The file that says: compiled, from exactly this source, for this processor."""
+    machine = hashlib.sha256(f"{jit.source_digest()} {binding.get_host_cpu_name()}".encode()).hexdigest()[:16]
+    return Path(numba.config.CACHE_DIR) / f"{kind}-{dtype}-{machine}.ready"  # type: ignore[attr-defined]
+
+
+def compile_now(kind: str, dtype: Any) -> None:
+    """Call everything a learner of this kind ever compiles, then leave the marker."""
+    tokens = np.arange(60, dtype=np.int32) % 3
+    for learner in _examples(kind, dtype):
+        learner.learn(tokens)
+        learner.predict()
+        learner.evaluate_with_resets(tokens, every=7)
+        learner.hidden_states(tokens)
+    ready = marker(kind, dtype)
+    ready.parent.mkdir(parents=True, exist_ok=True)
+    ready.touch()
+
+
+def _examples(kind: str, dtype: Any) -> list[Any]:
+    """Small learners that between them reach every kernel; the sizes do not matter to the compiler."""
+    if kind == "sharp":
+        from sharpstream.config import SharpConfig, SleepConfig
+        from sharpstream.learners.sharp import Sharp
+
+        sleep = SleepConfig(every=50, tags=2, replay_length=16)
+        learner = Sharp(SharpConfig(levels=2, width=4, embedding=2, depth=1, tau=0.0, dtype=dtype, sleep=sleep), 3)
+        return [learner]
+    from sharpstream.config import RecurrentConfig
+    from sharpstream.learners.recurrent import Recurrent
+
+    return [Recurrent(RecurrentConfig(layers=1, width=4, embedding=2, dtype=dtype), 3)]

@@ -1,0 +1,31 @@
+"""The first process on a machine learns the same bits as every later one, though it had to compile."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import hashlib, sys
+from sharpstream.config import CountsConfig, RecurrentConfig, RunConfig, SharpConfig, SleepConfig, StreamConfig
+from sharpstream.factory import make_learner
+from sharpstream.streams import open_stream
+sharp = SharpConfig(levels=2, width=8, embedding=4, sleep=SleepConfig(every=700, tags=5, replay_length=32))
+config = RunConfig(learner=sys.argv[1], sharp=sharp, recurrent=RecurrentConfig(layers=2, width=8, embedding=4))
+learner = make_learner(config, 7)
+bits = learner.learn(open_stream(StreamConfig(), seed=0).take(2000))
+print(hashlib.sha256(bits.tobytes()).hexdigest())
+"""
+
+
+@pytest.mark.parametrize("name", ["lstm", "counts"])
+def test_the_run_that_compiles_is_like_the_next(name, tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-c", PROGRAM, name], env=environment, capture_output=True, text=True, check=True
+        )
+        for _ in range(2)
+    )
+    assert first.stdout == second.stdout != ""
