@@ -55,6 +55,9 @@ def test_the_log_holds_intervals_and_sleeps(config, tmp_path):
     assert intervals[0]["gated"] == pytest.approx(0.997)  # all steps but the three before the first full window
     assert intervals[0]["reconstruction"][0] > intervals[1]["reconstruction"][0] > 0
     assert rows[0]["levels"]["2"]["windows"] == 5 * (32 // 4 - 3)
+    lasted = [row["seconds"] for row in Log(tmp_path / "a" / "timing.jsonl").rows() if row["event"] == "sleep"]
+    assert len(lasted) == 3
+    assert min(lasted) > 0
 
 
 def test_same_seed_same_bytes_and_another_seed_another_run(config, tmp_path):

@@ -102,9 +102,11 @@ class Run:
 
     def _log_sleeps(self, display: Display) -> bool:
         reports = getattr(self.learner, "sleep_reports", [])
-        self.metrics.append([{"event": "sleep", **report} for report in reports])
         for report in reports:
             display.slept(report)
+            lasted = {"event": "sleep", "tokens": report["tokens"], "seconds": report["seconds"]}
+            self.timing.append([lasted])  # wall-clock time is no part of the result
+            self.metrics.append([{"event": "sleep", **{k: v for k, v in report.items() if k != "seconds"}}])
         slept = bool(reports)
         reports.clear()
         return slept
@@ -122,7 +124,7 @@ class Run:
             **interval_of(self.before, after, self.interval),
         }
         self.metrics.append([row])
-        self.timing.append([{"tokens": self.total.tokens, "time": time.time()}])
+        self.timing.append([{"event": "interval", "tokens": self.total.tokens, "time": time.time()}])
         self.last_bits, self.before, self.interval = means["bits"], after, Tally()
 
     def _maybe_probe(self, display: Display) -> None:
@@ -281,8 +283,7 @@ def run(
             return done
     work = prepare(path, config)
     work.kept = keep
-    if config.engine == "fused":
-        tell_if_compiling(display.note)
+    tell_if_compiling(display.note, work.learner)
     directory.create()
     with directory.locked(), listening(work), _naming_the_last_good_state(directory):
         directory.tidy()

@@ -103,7 +103,7 @@ def _check_same(directory: RunDirectory, run: RunConfig) -> None:
 
 def _warm_up(learner: Learner) -> None:
     """Compile now, so that the first line is not kept waiting."""
-    tell_if_compiling(say)
+    tell_if_compiling(say, learner)
     try:
         learner.predict()
     except KeyboardInterrupt:

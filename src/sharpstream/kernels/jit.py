@@ -38,11 +38,6 @@ def cache_directory() -> Path:
     return root / "numba" / source_digest()
 
 
-def is_compiled() -> bool:
-    """Whether kernels of exactly this source have been compiled here before."""
-    return any(Path(numba.config.CACHE_DIR).glob("*.ready"))  # type: ignore[attr-defined]
-
-
 if not os.environ.get("NUMBA_CACHE_DIR"):
     numba.config.CACHE_DIR = str(cache_directory())  # type: ignore[attr-defined]
 

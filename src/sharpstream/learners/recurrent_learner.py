@@ -27,6 +27,7 @@ class RecurrentLearner:
     """A recurrent network that learns online by truncated gradients over the last T tokens."""
 
     name: str
+    warm_kind = "recurrent"  # which kernels `warm.py` compiles for it
 
     def __init__(
         self,

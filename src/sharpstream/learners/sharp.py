@@ -4,6 +4,7 @@ Tokens come in through `learn`, bits come out; it falls asleep by itself when it
 `reference/sharp.py`.
 """
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,6 +40,7 @@ class Sharp:
     """
 
     name = "sharp"
+    warm_kind = "sharp"  # which kernels `warm.py` compiles for it
 
     def __init__(
         self, config: SharpConfig, vocabulary: int, *, seed: int = 0, vectors: npt.NDArray[Any] | None = None
@@ -132,7 +134,7 @@ class Sharp:
 
     def sleep(self) -> Mapping[str, Any] | None:
         """Replay every tag, then train the upper context blocks one after another; None when nothing was tagged."""
-        mind, config = self.mind, self.config
+        mind, config, began = self.mind, self.config, time.perf_counter()
         mind.since_sleep[0], mind.floor[0] = 0, np.inf
         hidden, contexts = sharp_state.tags_in_order(mind)
         if not len(hidden) or config.train_upper_awake:
@@ -149,7 +151,13 @@ class Sharp:
             mind.clock[0] = 0
             self.desk.lowest.aligned[0] = 0
         self.desk.ready[0] = 0
-        report = {"tokens": int(mind.observed[0]), "tags": len(hidden), "replayed": int(tokens.size), "levels": levels}
+        report = {
+            "tokens": int(mind.observed[0]),
+            "tags": len(hidden),
+            "replayed": int(tokens.size),
+            "levels": levels,
+            "seconds": time.perf_counter() - began,
+        }
         self.sleep_reports.append(report)
         return report
 

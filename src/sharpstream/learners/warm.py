@@ -40,6 +40,12 @@ def ensure(kind: str, dtype: str) -> None:
     )
 
 
+def is_compiled(learner: object) -> bool:
+    """Whether nothing is left to compile for this learner, as far as it says which kernels it needs."""
+    kind = getattr(learner, "warm_kind", None)
+    return kind is None or marker(kind, learner.config.dtype).exists()  # type: ignore[attr-defined]
+
+
 def marker(kind: str, dtype: str) -> Path:
     """The file that says: compiled, from exactly this source, for this processor."""
     machine = hashlib.sha256(f"{jit.source_digest()} {binding.get_host_cpu_name()}".encode()).hexdigest()[:16]

@@ -1,5 +1,6 @@
 """The sleep phase of Algorithm 1 in PyTorch: replay every tag, then train the upper context blocks one by one."""
 
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ EMA = 0.9
 
 def sleep(learner: "ReferenceSharp") -> Mapping[str, Any] | None:
     """Replay and consolidate; hidden states and clocks are untouched unless `reset_on_sleep` zeroes them."""
+    began = time.perf_counter()
     learner.drowsiness.slept()
     if not learner.tags or learner.config.train_upper_awake:
         return None
@@ -29,7 +31,13 @@ def sleep(learner: "ReferenceSharp") -> Mapping[str, Any] | None:
         learner.carried = [torch.zeros_like(carried) for carried in learner.carried]
         learner.clock = 0
     learner.look_ahead()
-    report = {"tokens": learner.observed, "tags": tags, "replayed": tags * config.sleep.replay_length, "levels": levels}
+    report = {
+        "tokens": learner.observed,
+        "tags": tags,
+        "replayed": tags * config.sleep.replay_length,
+        "levels": levels,
+        "seconds": time.perf_counter() - began,
+    }
     learner.sleep_reports.append(report)
     return report
 

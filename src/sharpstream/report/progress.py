@@ -129,9 +129,9 @@ def clock(seconds: float) -> str:
     return f"{hours} h {minutes:02d} min" if hours < 48 else f"{hours / 24:.1f} days"
 
 
-def tell_if_compiling(note: Callable[[str], None]) -> None:
-    """Say why nothing happens for a while: kernels of exactly this source have not run on this machine yet."""
-    from sharpstream.kernels.jit import is_compiled
+def tell_if_compiling(note: Callable[[str], None], learner: object) -> None:
+    """Say why nothing happens for a while: this learner's kernels have not been compiled on this machine yet."""
+    from sharpstream.learners.warm import is_compiled
 
-    if not is_compiled():
+    if not is_compiled(learner):
         note("compiling the kernels for this machine: up to a minute, once")
