@@ -10,6 +10,7 @@ from sharpstream.bench.engine import NEVER_GATED, recipe
 from sharpstream.bench.timing import in_turn, resident_megabytes
 from sharpstream.config import SharpConfig
 from sharpstream.learners.sharp import Sharp
+from sharpstream.report.style import arm_style, new_figure, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,10 +68,9 @@ def measure_memory(tokens: int = 2_000_000, every: int = 100_000) -> list[dict[s
     return rows
 
 
+@styled
 def growth_figure(growth: list[dict[str, Any]], memory: list[dict[str, float]]) -> "Figure":
     """Four panels of cost, one of memory."""
-    from sharpstream.report.style import arm_style, new_figure
-
     colour = arm_style("sharp").colour
     figure = new_figure(12.0, 6.4)
     panels = figure.subplots(2, 3).ravel()
@@ -80,13 +80,22 @@ def growth_figure(growth: list[dict[str, Any]], memory: list[dict[str, float]]) 
         axes.plot(sizes, cost, "o-", color=colour, label="measured")
         active = np.array([row["active"] for row in rows], dtype=float)
         axes.plot(sizes, cost[-1] * active / active[-1], "--", color="0.5", label="in proportion to active weights")
-        axes.set(xscale="log", yscale="log", xlabel=TITLES[axis], ylabel="ms per token", xticks=sizes)
+        axes.set(
+            xscale="log",
+            yscale="linear" if axis == "T" else "log",
+            xlabel=TITLES[axis],
+            ylabel="ms per token",
+            xticks=sizes,
+        )
         axes.set_xticks([], minor=True)
         axes.set_xticklabels([f"{size:,}" for size in sizes])
+        if axis == "T":
+            axes.set_ylim(0, None)
         axes.legend(fontsize=8)
     axes = panels[4]
     axes.plot([row["tokens"] / 1e6 for row in memory], [row["resident_mb"] for row in memory], color=colour)
-    axes.set(xlabel="million tokens learned", ylabel="resident memory, MB", ylim=(0, None))
+    axes.set(xlabel="million tokens learned", ylabel="resident memory, MB")
+    axes.set_ylim(0, 1.3 * max(row["resident_mb"] for row in memory))
     panels[5].axis("off")
     figure.suptitle("What one token costs SHARP (H 128, L 5, T 4, V 27 unless varied; steady state, one thread)")
     return figure
