@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 import numpy.typing as npt
+from llvmlite import binding
+from numba.core.codegen import CPUCodeLibrary
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Array = npt.NDArray[Any]  # float32 or float64 throughout one call
@@ -45,6 +47,30 @@ if not os.environ.get("NUMBA_CACHE_DIR"):
 # infinity keep their meaning, because numerical safety looks for them. nogil lets a progress display breathe.
 OPTIONS: Any = {"error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}, "boundscheck": False}
 _compile = numba.njit(cache=True, nogil=True, **OPTIONS)
+
+
+def _keep_callees_private() -> None:
+    """Let every compiled kernel run its own copies of the kernels it calls, in every process.
+
+    Numba leaves those copies as weak symbols: a copy that another kernel brought into the process earlier is called
+    instead, and LLVM may have rounded the two differently. The last bit then hung on which kernel was loaded first.
+    """
+    library_class: Any = CPUCodeLibrary  # Numba is not typed
+    finish = library_class._finalize_final_module
+
+    def finish_private(library: Any) -> None:
+        if library._shared_module is None:  # just compiled; what comes from the cache was made private before
+            library._finalized = True  # as the next call asks; what other kernels link stays as Numba made it
+            library._get_module_for_linking()
+            for function in library._final_module.functions:
+                if function.linkage == binding.Linkage.linkonce_odr and not function.is_declaration:
+                    function.linkage = binding.Linkage.internal
+        finish(library)
+
+    library_class._finalize_final_module = finish_private
+
+
+_keep_callees_private()
 
 
 def kernel(function: Function) -> Function:

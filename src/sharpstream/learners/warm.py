@@ -1,8 +1,6 @@
-"""Kernels are compiled in a process of their own, so that every process that learns loads the same machine code.
+"""Kernels are compiled in a process of their own: the compiler's memory goes when it goes.
 
-A process that compiles keeps each kernel's stand-alone version and lets later kernels call it; one that loads them from
-the cache uses the copies inside the larger kernels. LLVM may have rounded the two differently: an LSTM differed in the
-last bit between its first run and the next. With this, the first run is like every other, byte for byte.
+A process that compiled an LSTM held 278 MB for as long as it lived, one that loaded it from the cache 162 MB.
 """
 
 import functools
@@ -30,7 +28,7 @@ def ensure(kind: str, dtype: str) -> None:
         return
     path = os.pathsep.join([str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     program = f"from sharpstream.learners.warm import compile_now; compile_now({kind!r}, {dtype!r})"
-    # Where no child can be started, this process compiles for itself: as right, but not byte for byte like the next.
+    # Where no child can be started, this process compiles for itself: the same bits, more memory.
     subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, "PYTHONPATH": path, CHILD: "1"},
