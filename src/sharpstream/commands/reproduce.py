@@ -25,6 +25,8 @@ class ReproduceOptions:
     """fair, or as published."""
     jobs: int = 2
     """Processes at a time, one thread each."""
+    only: str = "*"
+    """Run only the jobs whose key matches this pattern, such as 'segment0-*'; what is done before is still shown."""
     out: Path | None = None
     """Where everything goes; reproduced/NAME-SCALE-PROTOCOL when not given."""
 
@@ -39,7 +41,9 @@ def main(argv: Sequence[str]) -> int:
     default = Path("reproduced") / f"{options.name}-{options.scale}-{options.protocol}"
     out = options.out or default
     command = shlex.join(["sharp", "reproduce", *argv])
-    reproduce(options.name, options.scale, options.protocol, out, workers=options.jobs, command=command)
+    reproduce(
+        options.name, options.scale, options.protocol, out, workers=options.jobs, command=command, only=options.only
+    )
     print((out / "RESULTS.md").read_text())
     print(f"written: {out}")
     return 0

@@ -5,12 +5,13 @@ Workers are processes of one thread each. `sharp reproduce` calls `reproduce`; e
 """
 
 import csv
+import fnmatch
 import hashlib
 import io
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from importlib import import_module
@@ -18,6 +19,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sharpstream.config import RunConfig
 from sharpstream.errors import ConfigError, RunError
 from sharpstream.evaluate.atomic import write_whole
 from sharpstream.evaluate.machine import describe
@@ -64,6 +66,12 @@ class Experiment:
     work: Callable[[Job, Path], list[Row]]
     figure: Callable[[Sequence[Row]], "Figure"]
     findings: Callable[[Sequence[Row]], Sequence[Finding]]
+    runs: Callable[[Job], Sequence[RunConfig]] | None = None
+    """The runs a job makes, for `sharp plan` to measure; None where a job is not a run."""
+    more_figures: Callable[[Sequence[Row]], Mapping[str, "Figure"]] = lambda rows: {}
+    """Further pictures by the name of their file."""
+    page: Callable[[Sequence[Row]], str] = lambda rows: ""
+    """What RESULTS.md says beside the claims: tables in Markdown."""
 
 
 def experiment_named(name: str) -> Experiment:
@@ -74,20 +82,31 @@ def experiment_named(name: str) -> Experiment:
     return found
 
 
-def reproduce(name: str, scale: str, protocol: str, out: Path, *, workers: int, command: str) -> list[Row]:
-    """Run what is missing, then write rows.csv, the figure and RESULTS.md; all rows."""
+def reproduce(
+    name: str, scale: str, protocol: str, out: Path, *, workers: int, command: str, only: str = "*"
+) -> list[Row]:
+    """Run what is missing of the jobs whose key matches `only`, then write rows, pictures and RESULTS.md; all rows.
+
+    What is written is made of every job that is done, so an experiment of many hours shows what it has so far.
+    """
     experiment = experiment_named(name)
     jobs = experiment.jobs(scale, protocol)
-    missing = [job for job in jobs if not _job_file(out, job).exists()]
+    wanted = [job for job in jobs if fnmatch.fnmatchcase(job.key, only)]
+    if not wanted:
+        raise ConfigError(f"no job of {name} is called {only!r}; there are: {', '.join(job.key for job in jobs)}")
+    missing = [job for job in wanted if not _job_file(out, job).exists()]
     if missing:
-        _run(name, missing, out, workers, len(jobs))
+        _run(name, missing, out, workers, len(wanted))
+    done = [job for job in jobs if _job_file(out, job).exists()]
     stamp = {"experiment": name, "scale": scale, "protocol": protocol, "command": command}
-    rows = [{**stamp, **row} for job in jobs for row in _rows(_job_file(out, job), job)]
+    rows = [{**stamp, **row} for job in done for row in _rows(_job_file(out, job), job)]
     write_whole(out / "rows.csv", csv_text(rows))
     from sharpstream.report.style import save_figure
 
-    save_figure(experiment.figure(rows), out / f"{name}.png")
-    write_whole(out / "RESULTS.md", results_page(experiment, rows, command))
+    pictures = {name: experiment.figure(rows), **experiment.more_figures(rows)}
+    for picture, figure in pictures.items():
+        save_figure(figure, out / f"{picture}.png")
+    write_whole(out / "RESULTS.md", results_page(experiment, rows, command, pictures, (len(done), len(jobs))))
     return rows
 
 
@@ -144,17 +163,17 @@ def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
     return text.getvalue()
 
 
-def results_page(experiment: Experiment, rows: Sequence[Row], command: str) -> str:
-    """RESULTS.md: the command, published beside ours, the picture."""
-    found = experiment.findings(rows)
+def results_page(
+    experiment: Experiment, rows: Sequence[Row], command: str, pictures: Iterable[str], done: tuple[int, int]
+) -> str:
+    """RESULTS.md: the command, published beside ours, the experiment's own tables, the pictures."""
     lines = [f"# {experiment.name}: {experiment.title}", "", f"`{command}`", ""]
+    if done[0] < done[1]:
+        lines += [f"**Not finished: {done[0]} of {done[1]} jobs.** Repeat the command to go on.", ""]
     lines += ["| claim | published | here | verdict |", "|---|---|---|---|"]
-    lines += [f"| {f.claim} | {f.published} | {f.ours} | **{f.verdict}** |" for f in found]
+    lines += [f"| {f.claim} | {f.published} | {f.ours} | **{f.verdict}** |" for f in experiment.findings(rows)]
+    lines += ["", *filter(None, [experiment.page(rows).strip("\n")])]
+    lines += [line for name in pictures for line in ("", f"![{name.replace('-', ' ')}]({name}.png)")]
     digest = hashlib.sha256(csv_text(rows).encode()).hexdigest()[:12]
-    lines += [
-        "",
-        f"![{experiment.title}]({experiment.name}.png)",
-        "",
-        f"{len(rows)} rows in rows.csv (sha256 {digest}…).",
-    ]
+    lines += ["", f"{len(rows)} rows in rows.csv (sha256 {digest}…)."]
     return "\n".join(lines) + "\n"
