@@ -68,6 +68,8 @@ class Experiment:
     findings: Callable[[Sequence[Row]], Sequence[Finding]]
     runs: Callable[[Job], Sequence[RunConfig]] | None = None
     """The runs a job makes, for `sharp plan` to measure; None where a job is not a run."""
+    scored: Callable[[Job], int] = lambda job: 0
+    """Tokens a job scores frozen beside what its runs probe by themselves, also for `sharp plan`."""
     more_figures: Callable[[Sequence[Row]], Mapping[str, "Figure"]] = lambda rows: {}
     """Further pictures by the name of their file."""
     page: Callable[[Sequence[Row]], str] = lambda rows: ""
