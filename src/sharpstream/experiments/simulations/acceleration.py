@@ -88,10 +88,15 @@ def config_of(arm: str, k: int, seed: int, tokens: int, protocol: str) -> RunCon
     return base.replace(sharp=variants[arm](sharp))
 
 
+def runs(job: Job) -> list[RunConfig]:
+    """The one run of a job."""
+    s = job.settings
+    return [config_of(s["arm"], s["k"], s["seed"], s["tokens"], s["protocol"])]
+
+
 def work(job: Job, directory: Path) -> list[Row]:
     """One run; its error along the stream."""
-    s = job.settings
-    config = config_of(s["arm"], s["k"], s["seed"], s["tokens"], s["protocol"])
+    s, (config,) = job.settings, runs(job)
     stamp = {"k": s["k"], "arm": s["arm"], "seed": s["seed"]}
     return [{**stamp, **point} for point in error_curve(directory, config, EVERY)]
 
@@ -153,4 +158,5 @@ EXPERIMENT = Experiment(
     work=work,
     figure=figure,
     findings=findings,
+    runs=runs,
 )

@@ -1,12 +1,12 @@
 """drift: how much the states of a fixed probe sequence move while a context block learns, with and without its gate."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sharpstream.config import RunConfig
 from sharpstream.evaluate.drift import mean_distance
 from sharpstream.experiments.harness import Experiment, Finding, Job, Row
 from sharpstream.experiments.recipes import drift as recipe
@@ -38,14 +38,25 @@ def jobs(scale: str, protocol: str) -> list[Job]:
     ]
 
 
+def runs(job: Job) -> list[RunConfig]:
+    """What a job learns, as a run; its data has a seed of its own."""
+    s, base = job.settings, recipe()
+    sharp = base.sharp if s["arm"] == "gated" else no_gate(base.sharp)
+    return [base.replace(sharp=sharp, seed=s["seed"], tokens=s["tokens"])]
+
+
+def scored(job: Job) -> int:
+    """Tokens of the probe over a whole job; walking through them costs no more than scoring them."""
+    return int((job.settings["tokens"] // EVERY + 1) * PROBE)
+
+
 def work(job: Job, directory: Path) -> list[Row]:
     """Mean L2 distance between the probe's states now and 1000 steps ago, along the stream."""
-    s = job.settings
-    base = recipe()
-    learner = Sharp(base.sharp if s["arm"] == "gated" else no_gate(base.sharp), 7, seed=s["seed"])
-    stream = open_stream(base.stream, seed=1_000 + s["seed"])
-    probe = open_stream(base.stream, seed=2_000 + s["seed"]).take(PROBE)
-    fresh = Sharp(replace(base.sharp), 7, seed=s["seed"])  # the probe always starts from an empty memory
+    s, (config,) = job.settings, runs(job)
+    learner = Sharp(config.sharp, 7, seed=s["seed"])
+    stream = open_stream(config.stream, seed=1_000 + s["seed"])
+    probe = open_stream(config.stream, seed=2_000 + s["seed"]).take(PROBE)
+    fresh = Sharp(recipe().sharp, 7, seed=s["seed"])  # the probe always starts from an empty memory
     before, rows = _states(learner, fresh, probe), []
     for step in range(EVERY, s["tokens"] + 1, EVERY):
         learner.learn(stream.take(EVERY))
@@ -119,4 +130,6 @@ EXPERIMENT = Experiment(
     work=work,
     figure=figure,
     findings=findings,
+    runs=runs,
+    scored=scored,
 )

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sharpstream.config import RunConfig
 from sharpstream.experiments.harness import Experiment, Finding, Job, Row
 from sharpstream.experiments.recipes import head_depth
 from sharpstream.experiments.simulations.common import (
@@ -49,13 +50,16 @@ def jobs(scale: str, protocol: str) -> list[Job]:
     ]
 
 
+def runs(job: Job) -> list[RunConfig]:
+    """The one run of a job."""
+    s, base = job.settings, head_depth()
+    sharp = replace(base.sharp, depth=s["depth"], activation=s["placement"])
+    return [base.replace(sharp=sharp, seed=s["seed"], tokens=s["tokens"])]
+
+
 def work(job: Job, directory: Path) -> list[Row]:
     """One run; its error along the stream."""
-    s = job.settings
-    base = head_depth()
-    config = base.replace(
-        sharp=replace(base.sharp, depth=s["depth"], activation=s["placement"]), seed=s["seed"], tokens=s["tokens"]
-    )
+    s, (config,) = job.settings, runs(job)
     stamp = {"placement": s["placement"], "depth": s["depth"], "seed": s["seed"]}
     return [{**stamp, **point} for point in error_curve(directory, config, EVERY)]
 
@@ -99,5 +103,11 @@ def findings(rows: Sequence[Row]) -> list[Finding]:
 
 
 EXPERIMENT = Experiment(
-    name="head-depth", title="depth of the pattern blocks", jobs=jobs, work=work, figure=figure, findings=findings
+    name="head-depth",
+    title="depth of the pattern blocks",
+    jobs=jobs,
+    work=work,
+    figure=figure,
+    findings=findings,
+    runs=runs,
 )
