@@ -17,6 +17,7 @@ COMMANDS = {
     "watch": ("sharpstream.commands.watch", "learn from standard input or a growing file; surprise out, line by line"),
     "fork": ("sharpstream.commands.fork", "what if, from here: a new run from a kept checkpoint, with other settings"),
     "evaluate": ("sharpstream.commands.evaluate", "forward, current and backward bits of a run, frozen"),
+    "plan": ("sharpstream.commands.plan", "how many hours an experiment takes on this machine, before it starts"),
     "reproduce": ("sharpstream.commands.reproduce", "a figure or table of the paper, published beside ours"),
     "bench": ("sharpstream.commands.bench", "how fast, as ratios measured in one run"),
     "compressors": ("sharpstream.commands.compressors", "what PPMd and zpaq make of a stream, in bits"),

@@ -38,8 +38,7 @@ def main(argv: Sequence[str]) -> int:
         raise ConfigError(f"jobs = {options.jobs}: it must be an integer ≥ 1")
     if options.name not in EXPERIMENTS:
         raise ConfigError(f"there is no experiment {options.name!r}; there are: {', '.join(EXPERIMENTS)}")
-    default = Path("reproduced") / f"{options.name}-{options.scale}-{options.protocol}"
-    out = options.out or default
+    out = options.out or default_out(options.name, options.scale, options.protocol)
     command = shlex.join(["sharp", "reproduce", *argv])
     reproduce(
         options.name, options.scale, options.protocol, out, workers=options.jobs, command=command, only=options.only
@@ -47,3 +46,8 @@ def main(argv: Sequence[str]) -> int:
     print((out / "RESULTS.md").read_text())
     print(f"written: {out}")
     return 0
+
+
+def default_out(name: str, scale: str, protocol: str) -> Path:
+    """Where an experiment goes when nobody says; `sharp plan` looks there for what is done."""
+    return Path("reproduced") / f"{name}-{scale}-{protocol}"
