@@ -32,7 +32,7 @@ def small_rows(name: str, tmp_path) -> tuple[Experiment, list[dict]]:
     return experiment, rows
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", SMALL)
 def test_a_study_gives_rows_a_figure_and_findings(name, tmp_path):
     experiment, rows = small_rows(name, tmp_path)
     assert rows

@@ -35,6 +35,7 @@ EXPERIMENTS = {
     "head-depth": "sharpstream.experiments.simulations.head_depth",
     "replay-quality": "sharpstream.experiments.simulations.replay_quality",
     "acceleration": "sharpstream.experiments.simulations.acceleration",
+    "nonstationarity": "sharpstream.experiments.language.nonstationarity",
 }
 
 

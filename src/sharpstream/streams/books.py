@@ -19,6 +19,7 @@ from sharpstream.streams.fetch import RemoteFile, download, overridden, progress
 
 Split = Literal["train", "validation"]
 LARGEST_BOOK = 64 << 20  # bytes
+LISTING = Path(__file__).with_name("pg19_books.csv")
 _BOOK_NAME = re.compile(r"(train|validation)/([0-9]{1,9})\.txt")
 
 
@@ -83,7 +84,7 @@ class DownloadedBooks:
     """The books of our list, each fetched when it is first read and kept in the cache."""
 
     def __init__(self, listing: Path | None = None, url: str = PG19_URL) -> None:
-        self._listed = read_listing(listing or Path(__file__).with_name("pg19_books.csv"))
+        self._listed = read_listing(listing or LISTING)
         self._url = overridden(url, "SHARP_PG19_URL")
         self.mark = "download " + digest_of(sorted(self._listed.items()))
 
