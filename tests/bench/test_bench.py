@@ -2,14 +2,19 @@
 
 import csv
 import json
+import time
+from importlib.util import find_spec
 
+import numpy as np
 import pytest
 
 from sharpstream.bench.floor import floor
 from sharpstream.bench.growth import AXES, growth_figure, measure_memory
 from sharpstream.bench.learners import measure_learners
-from sharpstream.bench.timing import Timed, in_turn
 from sharpstream.cli import main
+from sharpstream.config import RunConfig, TransformerConfig
+from sharpstream.evaluate.timing import Timed, in_turn, learning
+from sharpstream.factory import make_learner
 
 
 def test_a_ratio_is_the_median_of_the_rounds_ratios():
@@ -24,6 +29,42 @@ def test_everything_is_timed_in_turn_after_one_untimed_turn():
     times = in_turn(works, rounds=2)
     assert order == ["a", "b"] * 3
     assert all(len(timed.rounds) == 2 for timed in times.values())
+
+
+def test_what_is_prepared_comes_before_each_turn_and_is_not_timed():
+    order = []
+    works = {name: lambda name=name: (order.append(name), 1)[1] for name in "ab"}
+    times = in_turn(works, 1, prepare={"b": lambda: (order.append("p"), time.sleep(0.05))})
+    assert order == ["a", "p", "b"] * 2
+    assert len(times["b"].rounds) == 1
+    assert times["b"].seconds < 0.05
+
+
+class Listener:
+    """A learner that remembers what it was given."""
+
+    def __init__(self):
+        self.given = []
+
+    def learn(self, tokens):
+        self.given.append(tokens.tolist())
+
+
+def test_turns_go_on_where_the_last_one_ended_and_the_first_token_is_read_before():
+    learner = Listener()
+    work = learning(learner, np.arange(5), 3)
+    assert [work(), work()] == [3, 3]
+    assert learner.given == [[0], [1, 2, 3], [4, 0, 1]]
+
+
+@pytest.mark.skipif(not find_spec("torch"), reason="needs torch")
+def test_a_turn_of_one_chunk_is_exactly_one_update_of_a_transformer():
+    model = TransformerConfig(layers=1, width=16, heads=2, d_ff=32, chunk=64)
+    learner = make_learner(RunConfig(learner="transformer", transformer=model), 27)
+    work = learning(learner, np.arange(500) % 27, model.chunk)
+    for turn in (1, 2, 3):
+        work()
+        assert (learner.updates, len(learner.chunk)) == (turn, 1)
 
 
 def test_the_floor_touches_every_weight():

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from sharpstream.bench.floor import floor
-from sharpstream.bench.timing import Timed, Work, in_turn, resident_megabytes
 from sharpstream.config import SharpConfig
+from sharpstream.evaluate.timing import Timed, Work, in_turn, learning, resident_megabytes
 from sharpstream.experiments.recipes import never_sleeps, text8
 from sharpstream.learners.sharp import Sharp
 
@@ -62,14 +62,6 @@ def recipe(width: int) -> SharpConfig:
     return never_sleeps(replace(text8().sharp, width=width, embedding=100 if width == 512 else 30))
 
 
-def _learning(learner: Any, tokens: Any) -> Work:
-    def work() -> int:
-        learner.learn(tokens)
-        return int(tokens.size)
-
-    return work
-
-
 def measure_engine(width: int, *, rounds: int = 5, with_reference: bool = True) -> EngineResult:
     """Time wake, floor, evaluation and sleep at one width."""
     config = recipe(width)
@@ -87,10 +79,10 @@ def measure_engine(width: int, *, rounds: int = 5, with_reference: bool = True) 
         return 100
 
     works: dict[str, Work] = {
-        "gated": _learning(gated, tokens),
+        "gated": learning(gated, tokens),
         "floor": floor(active, staggered=True, passes=max(20, tokens.size // 10)),
         "plain floor": floor(active, staggered=False, passes=max(20, tokens.size // 10)),
-        "ungated": _learning(ungated, tokens),
+        "ungated": learning(ungated, tokens),
         "evaluate": evaluate,
         "observe": observe,
     }
@@ -108,7 +100,7 @@ def _reference(config: SharpConfig, tokens: Any) -> dict[str, Work]:
 
     torch.set_num_threads(1)
     return {
-        f"reference {phase}": _learning(ReferenceSharp(replace(config, tau=tau), VOCABULARY), tokens)
+        f"reference {phase}": learning(ReferenceSharp(replace(config, tau=tau), VOCABULARY), tokens)
         for phase, tau in (("gated", NEVER_GATED), ("ungated", ALWAYS_GATED))
     }
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sharpstream.bench.timing import Work
+from sharpstream.evaluate.timing import Work
 from sharpstream.kernels.jit import Array, kernel
 from sharpstream.kernels.layout import Layout
 

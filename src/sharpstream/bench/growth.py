@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sharpstream.bench.engine import NEVER_GATED, recipe
-from sharpstream.bench.timing import in_turn, resident_megabytes
 from sharpstream.config import SharpConfig
+from sharpstream.evaluate.timing import in_turn, learning, resident_megabytes
 from sharpstream.learners.sharp import Sharp
 from sharpstream.report.style import arm_style, new_figure, styled
 
@@ -46,12 +46,7 @@ def measure_growth(rounds: int = 3) -> list[dict[str, Any]]:
             active = learner.parameters(active=True)
             count = int(min(2_000, max(40, 3e8 // active)))
             tokens = np.random.default_rng(0).integers(0, vocabulary, count)
-
-            def work(learner: Sharp = learner, tokens: Any = tokens) -> int:
-                learner.learn(tokens)
-                return int(tokens.size)
-
-            timed = in_turn({"wake": work}, rounds)["wake"]
+            timed = in_turn({"wake": learning(learner, tokens)}, rounds)["wake"]
             rows.append({"axis": axis, "size": value, "active": active, "ms_per_token": 1e3 * timed.seconds})
     return rows
 

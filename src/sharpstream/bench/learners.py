@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sharpstream.bench.timing import Work, in_turn
 from sharpstream.config import ClockworkConfig, CountsConfig, RecurrentConfig, RunConfig, TransformerConfig
+from sharpstream.evaluate.timing import Work, in_turn, learning
 from sharpstream.experiments.recipes import text8_small
 from sharpstream.factory import WITH_TWIN, make_learner
 
@@ -69,10 +69,5 @@ def _add(works: dict[str, Work], counts: dict[str, tuple[int, int]], name: str, 
 
         torch.set_num_threads(1)
     learner = make_learner(config, VOCABULARY)
-
-    def work() -> int:
-        learner.learn(tokens)
-        return int(tokens.size)
-
-    works[name] = work
+    works[name] = learning(learner, tokens)
     counts[name] = (learner.parameters(), learner.parameters(active=True))
