@@ -2,17 +2,8 @@
 
 import pytest
 
-from sharpstream.config import (
-    AdamConfig,
-    RunConfig,
-    SharpConfig,
-    SleepConfig,
-    StreamConfig,
-    from_dict,
-    load_toml,
-    to_dict,
-    to_toml,
-)
+from sharpstream.config import AdamConfig, RunConfig, SharpConfig, SleepConfig, StreamConfig
+from sharpstream.config_files import from_dict, load_toml, to_dict, to_toml
 from sharpstream.errors import ConfigError
 from sharpstream.experiments import recipes
 

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sharpstream import __version__, checkpoint
-from sharpstream.config import RunConfig, to_dict
+from sharpstream.config import RunConfig
+from sharpstream.config_files import to_dict
 from sharpstream.errors import ConfigError, NumericalError, RunError, StreamError
 from sharpstream.evaluate.atomic import write_whole
 from sharpstream.factory import make_learner, window_of

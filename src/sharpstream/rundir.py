@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from sharpstream.checkpoint import Checkpoint, sync
-from sharpstream.config import RunConfig, load_toml, to_dict, to_toml
+from sharpstream.config import RunConfig
+from sharpstream.config_files import load_toml, to_dict, to_toml
 from sharpstream.errors import ConfigError, RunError
 from sharpstream.evaluate.atomic import write_whole
 

@@ -1,10 +1,12 @@
-"""Non-stationarity runs with no corpus, and its verdicts follow from the rows alone."""
+"""Non-stationarity and wall-time run with no corpus, and their verdicts follow from the rows alone."""
+
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
-from sharpstream.experiments.harness import reproduce
-from sharpstream.experiments.language import nonstationarity
+from sharpstream.experiments.harness import Job, experiment_named, reproduce
+from sharpstream.experiments.language import nonstationarity, wall_time
 
 
 def curve(text, kind, distance, *, shuffled=0.082, words=0.079, longest=100):
@@ -90,3 +92,86 @@ def test_the_larger_scales_ask_for_whole_long_books_and_disjoint_segments():
     segments = [(s["start"], s["end"]) for s in jobs if s["kind"] == "text8"]
     assert segments == [(n * 10_000_000, (n + 1) * 10_000_000) for n in range(5)]
     assert [s["kind"] for s in (job.settings for job in nonstationarity.jobs("paper", "paper"))] == ["text8", "pg19"]
+
+
+# ---- wall-time -----------------------------------------------------------------------------------------------------
+
+
+def timed_rows(width, seconds):
+    """Two rounds of each arm, the second a tenth slower."""
+    return [
+        {
+            "width": width, "arm": arm, "round": turn, "seconds_per_1000": value * (1 + turn / 10), "parameters": 10,
+            "active_parameters": 5, "seconds_per_sleep": 20 * value if arm == "sharp sleep" else None,
+        }
+        for arm, value in seconds.items()
+        for turn in (0, 1)
+    ]  # fmt: skip
+
+
+AS_PUBLISHED = {
+    **wall_time.PUBLISHED, "sharp, every step learns": 10.0, "sharp wake, every step learns": 8.0, "counts-5": 0.001,
+}  # fmt: skip
+
+
+def test_wall_time_runs_from_a_command_and_times_every_arm(tmp_path):
+    rows = reproduce("wall-time", "quick", "fair", tmp_path, workers=1, command="sharp reproduce wall-time")
+    arms = {row["arm"] for row in rows}
+    wanted = {"sharp", "sharp wake", "sharp sleep", "sharp, every step learns", "rnn", "lstm", "gru", "clockwork"}
+    assert arms >= wanted | {"counts-5"}
+    assert any(arm.startswith("transformer") for arm in arms) == (find_spec("torch") is not None)
+    assert all(row["seconds_per_1000"] > 0 for row in rows)
+    assert (tmp_path / "wall-time.png").stat().st_size > 0
+    first = {row["arm"]: row for row in rows if row["round"] == 0}
+    whole = first["sharp wake"]["seconds_per_1000"] + first["sharp sleep"]["seconds_per_sleep"] / 20
+    assert first["sharp"]["seconds_per_1000"] == pytest.approx(whole)
+
+
+def test_published_times_agree_with_themselves_and_orders_that_turn_round_differ():
+    same = verdicts(wall_time.EXPERIMENT, timed_rows(512, AS_PUBLISHED))
+    assert set(same.values()) == {"agrees"}
+    slow = verdicts(wall_time.EXPERIMENT, timed_rows(512, {**AS_PUBLISHED, "sharp": 30.0}))
+    assert slow["width 512: SHARP takes less time than the LSTM"] == "differs"
+    assert slow["width 512: SHARP takes more time than the RNN"] == "agrees"
+    assert slow["width 512, SHARP, wake + sleep: seconds per 1000 tokens"] == "differs"
+
+
+def test_what_was_not_timed_is_not_judged():
+    found = verdicts(
+        wall_time.EXPERIMENT,
+        timed_rows(128, {"sharp": 1.0, "sharp, every step learns": 1.0, "rnn": 2.0, "sharp sleep": 0.1}),
+    )
+    assert {verdict for claim, verdict in found.items() if "width 512" in claim} == {"not run"}
+    assert found["width 128: SHARP takes more time than the RNN"] == "differs"
+    assert found["width 128: SHARP takes less time than the GRU"] == "not run"
+
+
+def test_the_wall_time_figure_has_a_panel_per_width_and_the_page_the_cost_of_a_window_per_token():
+    rows = timed_rows(512, AS_PUBLISHED) + timed_rows(128, AS_PUBLISHED)
+    assert [axes.get_title(loc="left") for axes in wall_time.figure(rows).axes] == ["width 512", "width 128"]
+    assert "Transformer 5M 125,153 s" in wall_time.page(rows)  # 116.4 × 1.05 × 1024
+
+
+def test_the_gate_is_shut_in_one_arm_and_open_in_the_other():
+    runs = wall_time._runs("tiny", "fair")
+    learners = {}
+    for arm in ("sharp wake", "sharp wake, every step learns"):
+        learners[arm] = wall_time.Sharp(runs[arm].sharp, 27)
+        learners[arm].learn(np.arange(300) % 27)
+    assert int(learners["sharp wake"].mind.updates[0]) == 0
+    assert int(learners["sharp wake, every step learns"].mind.updates[0]) > 250
+
+
+def test_wall_time_has_one_job_per_width():
+    assert [job.key for job in wall_time.jobs("laptop", "fair")] == ["width-128", "width-512"]
+
+
+@pytest.mark.parametrize("name", ["nonstationarity", "wall-time"])
+def test_larger_scales_name_each_job_once_without_opening_a_corpus(name, monkeypatch, tmp_path):
+    monkeypatch.setenv("SHARP_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("SHARP_DATA", raising=False)
+    for scale in ("laptop", "paper"):
+        for protocol in ("fair", "paper"):
+            jobs = experiment_named(name).jobs(scale, protocol)
+            assert all(isinstance(job, Job) for job in jobs)
+            assert len({job.key for job in jobs}) == len(jobs) > 0

@@ -56,7 +56,8 @@ class Nursery:
 
 def work(order: Mapping[str, Any]) -> None:
     """What a child does."""
-    from sharpstream.config import RunConfig, from_dict
+    from sharpstream.config import RunConfig
+    from sharpstream.config_files import from_dict
     from sharpstream.loop import run
 
     config = from_dict(RunConfig, order["config"])

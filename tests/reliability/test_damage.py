@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from small_runs import SHARP, halted, hashes, small
 
 from sharpstream import checkpoint
-from sharpstream.config import CountsConfig, StreamConfig, to_dict, to_toml
+from sharpstream.config import CountsConfig, StreamConfig
+from sharpstream.config_files import to_dict, to_toml
 from sharpstream.errors import RunError
 from sharpstream.factory import LEARNERS, make_learner
 from sharpstream.loop import run

@@ -23,7 +23,7 @@ from small_runs import halted, small
 
 import sharpstream
 from sharpstream import checkpoint
-from sharpstream.config import to_toml
+from sharpstream.config_files import to_toml
 from sharpstream.errors import DataError, NumericalError, RunError, SharpError
 from sharpstream.factory import LEARNERS
 from sharpstream.learners.contract import Learner

@@ -14,7 +14,7 @@ import pytest
 from nursery import CALLS, HALF, SLEEP
 from small_runs import SHARP, hashes, small
 
-from sharpstream.config import to_dict, to_toml
+from sharpstream.config_files import to_dict, to_toml
 from sharpstream.factory import LEARNERS
 
 KILLS = 3  # for each of the nine learners

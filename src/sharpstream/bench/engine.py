@@ -10,12 +10,12 @@ import numpy as np
 from sharpstream.bench.floor import floor
 from sharpstream.config import SharpConfig
 from sharpstream.evaluate.timing import Timed, Work, in_turn, learning, resident_megabytes
+from sharpstream.experiments.language.wall_time import RESTS, SLEEP_EVERY, sleeping
 from sharpstream.experiments.recipes import never_sleeps, text8
 from sharpstream.learners.sharp import Sharp
 
 VOCABULARY = 27
-SLEEP_EVERY = 20_000
-NEVER_GATED, ALWAYS_GATED = 1e9, 0.0  # τ of the steady state (block 1 rests) and of the first phase (it always learns)
+LEARNS = 0.0  # τ of the first phase: block 1 learns at every step
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def measure_engine(width: int, *, rounds: int = 5, with_reference: bool = True) 
     """Time wake, floor, evaluation and sleep at one width."""
     config = recipe(width)
     tokens = np.random.default_rng(0).integers(0, VOCABULARY, 2_000 if width <= 128 else 200)
-    gated, ungated = (Sharp(replace(config, tau=tau), VOCABULARY) for tau in (NEVER_GATED, ALWAYS_GATED))
+    gated, ungated = (Sharp(replace(config, tau=tau), VOCABULARY) for tau in (RESTS, LEARNS))
     active = gated.parameters(active=True)
 
     def evaluate() -> int:
@@ -101,16 +101,11 @@ def _reference(config: SharpConfig, tokens: Any) -> dict[str, Work]:
     torch.set_num_threads(1)
     return {
         f"reference {phase}": learning(ReferenceSharp(replace(config, tau=tau), VOCABULARY), tokens)
-        for phase, tau in (("gated", NEVER_GATED), ("ungated", ALWAYS_GATED))
+        for phase, tau in (("gated", RESTS), ("ungated", LEARNS))
     }
 
 
 def _sleep_seconds(learner: Sharp) -> float:
     """One sleep with every tag taken and every window learned from: the dearest it can be."""
-    import time
-
-    learner.sleep()  # compiled, and its tags used up
-    learner.learn(np.arange(100, dtype=np.int64) % VOCABULARY)
-    began = time.perf_counter()
-    learner.sleep()
-    return time.perf_counter() - began
+    tag, sleep = sleeping(learner, np.arange(100, dtype=np.int64) % VOCABULARY)
+    return in_turn({"sleep": sleep}, 1, prepare={"sleep": tag})["sleep"].seconds

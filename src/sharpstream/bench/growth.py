@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sharpstream.bench.engine import NEVER_GATED, recipe
+from sharpstream.bench.engine import recipe
 from sharpstream.config import SharpConfig
 from sharpstream.evaluate.timing import in_turn, learning, resident_megabytes
+from sharpstream.experiments.language.wall_time import RESTS
 from sharpstream.learners.sharp import Sharp
 from sharpstream.report.style import arm_style, new_figure, styled
 
@@ -26,7 +27,7 @@ TITLES = {"H": "width H", "L": "levels L", "T": "window T", "V": "vocabulary V"}
 
 def _vary(axis: str, value: int) -> tuple[SharpConfig, int]:
     """The H 128 recipe in its steady state with one size changed, and the vocabulary."""
-    base = replace(recipe(128), tau=NEVER_GATED)
+    base = replace(recipe(128), tau=RESTS)
     changes: Mapping[str, Callable[[], SharpConfig]] = {
         "H": lambda: replace(base, width=value),
         "L": lambda: replace(base, levels=value),

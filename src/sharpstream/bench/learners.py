@@ -1,36 +1,28 @@
 """Every learner in one table: tokens/s, seconds per 1000 tokens, parameters; fused against its eager twin."""
 
-from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from sharpstream.config import ClockworkConfig, CountsConfig, RecurrentConfig, RunConfig, TransformerConfig
+from sharpstream.config import RunConfig
 from sharpstream.evaluate.timing import Work, in_turn, learning
-from sharpstream.experiments.recipes import text8_small
+from sharpstream.experiments.language.arms import PUBLISHED_TRANSFORMERS, Size, run_of
 from sharpstream.factory import WITH_TWIN, make_learner
 
 VOCABULARY = 27
 TWIN = " (torch)"
-TRANSFORMERS = {
-    "transformer-5m": TransformerConfig(layers=6, width=256, heads=8, d_ff=736),
-    "transformer-10m": TransformerConfig(layers=12, width=256, heads=8, d_ff=704),
+ARMS = {name: name for name in ("sharp", "rnn", "lstm", "gru", "clockwork", "unigram", "uniform")} | {
+    "counts": "counts-5"
 }
 
 
-def configs(width: int, layers: int = 5) -> dict[str, RunConfig]:
+def configs(width: int) -> dict[str, RunConfig]:
     """The text8 comparison at one width: five levels, layers or modules each, T = 4."""
-    base = text8_small()
-    embedding = 100 if width == 512 else 30
-    run = base.replace(
-        sharp=replace(base.sharp, width=width, embedding=embedding),
-        recurrent=RecurrentConfig(layers=layers, width=width, embedding=embedding, adam=base.sharp.adam),
-        clockwork=ClockworkConfig(modules=layers, width=width, embedding=embedding, adam=base.sharp.adam),
-        counts=CountsConfig(order=5),
-    )
-    names = ("sharp", "rnn", "lstm", "gru", "clockwork", "counts", "unigram", "uniform")
-    return {name: run.replace(learner=name) for name in names}
+    size = Size(5, width, 100 if width == 512 else 30, PUBLISHED_TRANSFORMERS)
+    return {
+        name: run_of(arm, size, "fair") for name, arm in (ARMS | {name: name for name in size.transformers}).items()
+    }
 
 
 def measure_learners(width: int, *, rounds: int = 3, with_torch: bool = True) -> list[dict[str, Any]]:
@@ -38,14 +30,16 @@ def measure_learners(width: int, *, rounds: int = 3, with_torch: bool = True) ->
     tokens = np.random.default_rng(0).integers(0, VOCABULARY, 20_000)
     works: dict[str, Work] = {}
     counts: dict[str, tuple[int, int]] = {}
+    torch_too = with_torch and find_spec("torch") is not None
     for name, config in configs(width).items():
+        if config.learner == "transformer":
+            if torch_too:
+                _add(works, counts, name, config, tokens[: config.transformer.chunk])
+            continue
         budget = 20_000 if name in ("counts", "unigram", "uniform") else (2_000 if width <= 128 else 200)
         _add(works, counts, name, config, tokens[:budget])
-        if with_torch and find_spec("torch") and name in WITH_TWIN:
+        if torch_too and name in WITH_TWIN:
             _add(works, counts, name + TWIN, config.replace(engine="reference"), tokens[: 40 if width <= 128 else 10])
-    if with_torch and find_spec("torch"):
-        for name, model in TRANSFORMERS.items():
-            _add(works, counts, name, text8_small().replace(learner="transformer", transformer=model), tokens[:1024])
     times = in_turn(works, rounds)
     rows = []
     for name, timed in times.items():

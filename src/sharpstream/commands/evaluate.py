@@ -1,7 +1,6 @@
 """`sharp evaluate DIR`: what a run's learner knows, frozen: the future, the present and its first past."""
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,15 +8,13 @@ from typing import Annotated, Any, cast
 
 import tyro
 
-from sharpstream import checkpoint
 from sharpstream.commands.options import parse
-from sharpstream.errors import RunError
 from sharpstream.evaluate.context import RESET_LENGTHS, Resettable, effective_context
 from sharpstream.evaluate.probes import score_probe
 from sharpstream.evaluate.retention import RetentionMatrix, Segment
 from sharpstream.evaluate.transfer import backward_transfer, forgetting, recall_gain
-from sharpstream.loop import Run, prepare
-from sharpstream.rundir import RunDirectory
+from sharpstream.frozen import opened
+from sharpstream.loop import Run
 from sharpstream.streams import open_stream
 
 
@@ -91,23 +88,6 @@ def transfer(work: Run) -> dict[str, Any]:
     if len(rows[-1]["bits"]) * every > rows[-1]["tokens"]:  # the last row has an unseen segment
         found["recall_gain"] = recall_gain(matrix)
     return {"transfer": found}
-
-
-def opened(path: Path) -> Run:
-    """A run with its newest checkpoint loaded, ready to be looked at."""
-    directory = RunDirectory(path)
-    if not directory.started:
-        raise RunError(f"there is no run in {path}; start one with `sharp run {path}`")
-    work = prepare(path, directory.load_config())
-    saved = checkpoint.load_latest(directory.checkpoints, work.state_limit(), tell=_tell)
-    if saved is None:
-        raise RunError(f"the run in {path} has no checkpoint yet")
-    work.look(saved)
-    return work
-
-
-def _tell(text: str) -> None:
-    print(text, file=sys.stderr)
 
 
 def probe(work: Run, length: int) -> list[Mapping[str, Any]]:

@@ -18,7 +18,8 @@ import tyro
 
 from sharpstream import checkpoint
 from sharpstream.commands.options import parse
-from sharpstream.config import RunConfig, from_dict, to_dict
+from sharpstream.config import RunConfig
+from sharpstream.config_files import from_dict, to_dict
 from sharpstream.errors import ConfigError, RunError
 from sharpstream.evaluate.atomic import write_whole
 from sharpstream.loop import Run, prepare

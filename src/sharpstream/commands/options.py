@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sharpstream.config import RunConfig, load_toml
+from sharpstream.config import RunConfig
+from sharpstream.config_files import load_toml
 from sharpstream.errors import ConfigError
 from sharpstream.experiments.recipes import recipe_named
 from sharpstream.rundir import RunDirectory

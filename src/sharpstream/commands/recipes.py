@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sharpstream.config import to_toml
+from sharpstream.config_files import to_toml
 from sharpstream.experiments.recipes import RECIPES, recipe_named
 
 

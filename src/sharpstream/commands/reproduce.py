@@ -18,7 +18,7 @@ class ReproduceOptions:
     """Run one of the paper's experiments. Repeat the command to go on where it stopped."""
 
     name: Annotated[str, tyro.conf.Positional]
-    """memory-carryover, drift, head-depth, replay-quality or acceleration."""
+    """Which one; a name that there is not lists them all."""
     scale: Literal["quick", "laptop", "paper"] = "quick"
     """quick: about a minute; laptop: a few hours on two cores; paper: the published size."""
     protocol: Literal["fair", "paper"] = "fair"

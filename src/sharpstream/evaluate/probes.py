@@ -45,7 +45,7 @@ def score_probe(learner: Learner, tokens: Tokens, *, probe: str, cap: float = PA
     """One probe sequence, scored with learning off."""
     summary = summarise(frozen_bits(learner, tokens, probe=probe), cap=cap)
     correct = getattr(learner, "correct", None)
-    accuracy = None if correct is None else float(np.mean(correct))
+    accuracy = float(np.mean(correct)) if correct is not None and len(correct) else None
     return ProbeRow(probe, summary.tokens, summary.bits, summary.bits_clipped, summary.cap, accuracy)
 
 

@@ -35,7 +35,13 @@ EXPERIMENTS = {
     "head-depth": "sharpstream.experiments.simulations.head_depth",
     "replay-quality": "sharpstream.experiments.simulations.replay_quality",
     "acceleration": "sharpstream.experiments.simulations.acceleration",
+    "text8": "sharpstream.experiments.language.text8",
+    "text8-long": "sharpstream.experiments.language.text8_long",
+    "text8-sleep": "sharpstream.experiments.language.text8_sleep",
+    "text8-threshold": "sharpstream.experiments.language.text8_threshold",
+    "text8-tuning": "sharpstream.experiments.language.text8_tuning",
     "nonstationarity": "sharpstream.experiments.language.nonstationarity",
+    "wall-time": "sharpstream.experiments.language.wall_time",
 }
 
 
@@ -94,15 +100,13 @@ def reproduce(
     """
     experiment = experiment_named(name)
     jobs = experiment.jobs(scale, protocol)
-    wanted = [job for job in jobs if fnmatch.fnmatchcase(job.key, only)]
-    if not wanted:
-        raise ConfigError(f"no job of {name} is called {only!r}; there are: {', '.join(job.key for job in jobs)}")
-    missing = [job for job in wanted if not _job_file(out, job).exists()]
+    wanted = chosen(name, jobs, only)
+    missing = [job for job in wanted if not job_file(out, job).exists()]
     if missing:
         _run(name, missing, out, workers, len(wanted))
-    done = [job for job in jobs if _job_file(out, job).exists()]
+    done = [job for job in jobs if job_file(out, job).exists()]
     stamp = {"experiment": name, "scale": scale, "protocol": protocol, "command": command}
-    rows = [{**stamp, **row} for job in done for row in _rows(_job_file(out, job), job)]
+    rows = [{**stamp, **row} for job in done for row in _rows(job_file(out, job), job)]
     write_whole(out / "rows.csv", csv_text(rows))
     from sharpstream.report.style import save_figure
 
@@ -113,7 +117,16 @@ def reproduce(
     return rows
 
 
-def _job_file(out: Path, job: Job) -> Path:
+def chosen(name: str, jobs: Sequence[Job], only: str) -> list[Job]:
+    """The jobs whose key matches the pattern; an error that lists the keys when none does."""
+    wanted = [job for job in jobs if fnmatch.fnmatchcase(job.key, only)]
+    if not wanted:
+        raise ConfigError(f"no job of {name} is called {only!r}; there are: {', '.join(job.key for job in jobs)}")
+    return wanted
+
+
+def job_file(out: Path, job: Job) -> Path:
+    """Where a finished job keeps its rows."""
     return out / "jobs" / f"{job.key}.json"
 
 
@@ -134,7 +147,7 @@ def do_job(name: str, job: Job, out: Path) -> str:
     rows = experiment_named(name).work(job, out / "runs" / job.key)
     stamp = {"hardware": machine.hardware, "software": machine.software}
     done = {"settings": dict(job.settings), "seconds": time.time() - began, "rows": [{**row, **stamp} for row in rows]}
-    write_whole(_job_file(out, job), json.dumps(done))
+    write_whole(job_file(out, job), json.dumps(done))
     return job.key
 
 

@@ -4,7 +4,6 @@ In come an experiment's jobs that are not done, out comes a `Plan`: seconds per 
 so many workers. Each distinct kind of run is measured once (`speed.py`). `sharp plan` prints it.
 """
 
-import fnmatch
 import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from sharpstream.config import RunConfig
 from sharpstream.errors import ConfigError
-from sharpstream.experiments.harness import Experiment, Job, _job_file, experiment_named
+from sharpstream.experiments.harness import Experiment, Job, chosen, experiment_named, job_file
 from sharpstream.experiments.speed import Kind, Source, Speed, kind_of, measure, sleeps_of, source_of
 
 Measure = Callable[[RunConfig, Source], Speed]
@@ -93,10 +92,8 @@ def plan(
     experiment = experiment_named(name)
     runs = _runs_of(experiment)
     jobs = experiment.jobs(scale, protocol)
-    wanted = [job for job in jobs if fnmatch.fnmatchcase(job.key, only)]
-    if not wanted:
-        raise ConfigError(f"no job of {name} is called {only!r}; there are: {', '.join(job.key for job in jobs)}")
-    missing = [job for job in wanted if not _job_file(out, job).exists()]
+    wanted = chosen(name, jobs, only)
+    missing = [job for job in wanted if not job_file(out, job).exists()]
     configs = {job.key: runs(job) for job in missing}
     known = [job for job in missing if configs[job.key]]
     sources = cache(source_of)

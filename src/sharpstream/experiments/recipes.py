@@ -112,6 +112,17 @@ def pg19_subword() -> RunConfig:
     return replace(config, sharp=sharp, stream=StreamConfig(name="pg19-subword"), tokens=20_000_000)
 
 
+# Adam's step size and β2 of each arm of the text8 tables at width 128 under `fair`. Not tuned yet: the published ones.
+TEXT8_STEPS: dict[str, tuple[float, float]] = {}
+
+
+def text8_steps(arm: str) -> AdamConfig:
+    """The tuned Adam of one arm of the text8 tables; the published one where nothing was tuned."""
+    published = text8().sharp.adam
+    lr, beta2 = TEXT8_STEPS.get(arm, (published.lr, published.beta2))
+    return replace(published, lr=lr, beta2=beta2)
+
+
 # ---- variants: each changes one thing ------------------------------------------------------------------------------
 
 

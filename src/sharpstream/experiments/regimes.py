@@ -1,13 +1,11 @@
-"""From a protocol to the settings it means, and from a finished number to the row that says how it came about."""
+"""From a protocol to the settings it means, and from a learner to the regime its numbers came about in."""
 
-import shlex
-import sys
 from dataclasses import replace
 
 from sharpstream.config import RunConfig
 from sharpstream.evaluate.machine import describe
 from sharpstream.evaluate.protocols import EvaluationProtocol
-from sharpstream.evaluate.rows import NOT_APPLICABLE, Regime, ResultRow
+from sharpstream.evaluate.rows import NOT_APPLICABLE, Regime
 from sharpstream.learners.contract import Learner
 
 
@@ -30,7 +28,7 @@ def under(protocol: EvaluationProtocol, config: RunConfig) -> RunConfig:
 
 
 def regime_of(
-    learner: Learner, config: RunConfig, protocol: EvaluationProtocol, *, clip: float | None, command: str | None = None
+    learner: Learner, config: RunConfig, protocol: EvaluationProtocol, *, clip: float | None, command: str
 ) -> Regime:
     """How this learner's number came about; what a learner does not say of itself does not apply to it."""
     machine, said = describe(), learner.regime
@@ -45,28 +43,9 @@ def regime_of(
         seed=config.seed,
         hardware=machine.hardware,
         software=machine.software,
-        command=command or shlex.join(["sharp", *sys.argv[1:]]),
+        command=command,
     )
 
 
 def _known(value: str | int | float | None) -> int | str:
     return NOT_APPLICABLE if value is None else (value if isinstance(value, str) else int(value))
-
-
-def result_rows(
-    experiment: str, learner: Learner, config: RunConfig, protocol: EvaluationProtocol, metrics: dict[str, float]
-) -> list[ResultRow]:
-    """One row per metric; names that end in `_clipped` carry the protocol's cap in their regime, all others none."""
-    stream = config.stream.name
-    cap = protocol.clip_for(learner.name, stream)
-    return [
-        ResultRow(
-            experiment=experiment,
-            arm=learner.name,
-            stream=stream,
-            metric=name,
-            value=value,
-            regime=regime_of(learner, config, protocol, clip=cap if name.endswith("_clipped") else None),
-        )
-        for name, value in metrics.items()
-    ]

@@ -16,12 +16,11 @@ from sharpstream.config import (
     SleepConfig,
     StreamConfig,
     finite_at_least,
-    from_dict,
     positive,
     require,
     require_choices,
-    to_toml,
 )
+from sharpstream.config_files import from_dict, to_toml
 from sharpstream.errors import ConfigError
 from sharpstream.evaluate.atomic import write_whole
 

@@ -15,7 +15,8 @@ from functools import reduce
 import numpy as np
 
 from sharpstream import __version__, checkpoint
-from sharpstream.config import RunConfig, from_dict, to_dict
+from sharpstream.config import RunConfig
+from sharpstream.config_files import from_dict, to_dict
 from sharpstream.errors import ConfigError, NumericalError, RunError, SharpError
 from sharpstream.learners.contract import Bits, Learner, Sleeper
 from sharpstream.rundir import RunDirectory

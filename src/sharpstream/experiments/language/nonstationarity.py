@@ -41,6 +41,7 @@ KINDS = {
     "python-docs": "Python's help pages",
 }
 MOST = 0.9  # of the texts
+SHUFFLES = 20  # of one book: the level of a single shuffle varies by 0.0006, as much as some books lie above it
 FLAT = 0.1  # a curve that moves by less than this share of its rise over the last half of its lags is flat
 NOISE = 0.083  # expected of two windows of 1024 independent letters of English
 CAUTION = """\
@@ -64,7 +65,7 @@ def jobs(scale: str, protocol: str) -> list[Job]:
     return [
         *(_slice("text8", *bounds, lag=SEGMENT_LAG, lag_0=False) for bounds in segments),
         *(
-            Job(f"book-{book}", {"kind": "book", "book": book, "lag": BOOK_LAG, "lag_0": False})
+            Job(f"book-{book}", {"kind": "book", "book": book, "lag": BOOK_LAG, "lag_0": False, "shuffles": SHUFFLES})
             for book in _books(size["books"])
         ),
     ]
@@ -77,19 +78,27 @@ def _books(count: int) -> list[int]:
 
 
 def _slice(name: str, start: int, end: int, *, lag: int, lag_0: bool) -> Job:
-    return Job(f"{name}-{start}", {"kind": name, "start": start, "end": end, "lag": lag, "lag_0": lag_0})
+    shuffles = SHUFFLES if end - start < SEGMENT else 2  # a long text has windows enough
+    place = {"kind": name, "start": start, "end": end}
+    return Job(f"{name}-{start}", {**place, "lag": lag, "lag_0": lag_0, "shuffles": shuffles})
 
 
 def work(job: Job, directory: Path) -> list[Row]:
     """Mean distance over all pairs of windows at each lag, of the text and of its references; lags thinned."""
     s = job.settings
     tokens = _book(s["book"]) if s["kind"] == "book" else _text(s["kind"], s["start"], s["end"])
-    found = nonstationarity(tokens, vocabulary=LETTERS, window=WINDOW, max_lag=s["lag"])
-    mixed = histograms(words_shuffled(tokens, seed=0), vocabulary=LETTERS, window=WINDOW)
+    letters = [
+        nonstationarity(tokens, vocabulary=LETTERS, window=WINDOW, max_lag=s["lag"], seed=seed)
+        for seed in range(s["shuffles"])
+    ]
+    words = [
+        histograms(words_shuffled(tokens, seed=seed), vocabulary=LETTERS, window=WINDOW)
+        for seed in range(s["shuffles"])
+    ]
     curves = {
-        "distance": found.distance,
-        "shuffled": found.shuffled,
-        "words_shuffled": distance_by_lag(mixed, max_lag=s["lag"]),
+        "distance": letters[0].distance,
+        "shuffled": np.mean([found.shuffled for found in letters], axis=0),
+        "words_shuffled": np.mean([distance_by_lag(mixed, max_lag=s["lag"]) for mixed in words], axis=0),
     }
     about = {"text": job.key, "kind": s["kind"], "windows": len(tokens) // WINDOW}
     rows = [

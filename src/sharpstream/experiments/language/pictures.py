@@ -1,0 +1,85 @@
+"""The pictures of a language study from its long rows; each is one of the drawings of `report/`."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sharpstream.experiments.harness import Row
+from sharpstream.experiments.language.measure import DIRECTIONS
+from sharpstream.experiments.language.tables import arms_of, by_repetition, estimate, mean_of, retention_of
+from sharpstream.report.curves import prequential_curves
+from sharpstream.report.panels import probe_bars, retention_figure
+from sharpstream.report.scatter import bits_against_seconds
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Curve = tuple[list[int], list[float]]
+
+
+def mean_curve(rows: Sequence[Row], arm: str, metric: str = "curve") -> Curve:
+    """The mean over segments and seeds at each point that all of them have reached."""
+    points: dict[int, list[float]] = {}
+    for row in rows:
+        if row["arm"] == arm and row["metric"] == metric:
+            points.setdefault(row["tokens"], []).append(row["value"])
+    most = max(map(len, points.values()), default=0)
+    kept = sorted(tokens for tokens, values in points.items() if len(values) == most)
+    return kept, [float(np.mean(points[tokens])) for tokens in kept]
+
+
+def curves_figure(rows: Sequence[Row], arms: Sequence[str], title: str, levels: Sequence[str] = ()) -> "Figure":
+    """Prequential bits along the stream; arms that only have a mean are drawn as levels."""
+    curves = {arm: mean_curve(rows, arm) for arm in arms}
+    known = [(mean_of(rows, arm, "bits"), arm) for arm in levels]
+    lines = [(bits, f"{arm} {bits:.2f}") for bits, arm in known if not math.isnan(bits)]
+    drawn = {arm: curve for arm, curve in curves.items() if curve[0]}
+    return prequential_curves(drawn, levels=lines, title=title, ylabel="bits per character (lower is better)")
+
+
+def probes_figure(rows: Sequence[Row], arms: Sequence[str]) -> "Figure | None":
+    """Forward, current and backward with intervals."""
+    values = {}
+    for arm in arms:
+        found = {name: estimate(rows, arm, f"{name}_bits") for name in DIRECTIONS}
+        values[arm] = {name: one for name, one in found.items() if one is not None}
+    known = {arm: found for arm, found in values.items() if found}
+    return probe_bars(known, ylabel="bits per character") if known else None
+
+
+def gate_figure(rows: Sequence[Row], arms: Sequence[str]) -> "Figure | None":
+    """The share of wake steps that updated the first memory."""
+    curves = {arm: mean_curve(rows, arm, "gated") for arm in arms}
+    known = {arm: curve for arm, curve in curves.items() if curve[0]}
+    if not known:
+        return None
+    title, ylabel = "How often the first memory still learns", "share of wake steps that update it"
+    return prequential_curves(known, title=title, ylabel=ylabel)
+
+
+def tradeoff_figure(rows: Sequence[Row], arms: Sequence[str]) -> "Figure | None":
+    """Prequential bits against seconds per 1000 tokens."""
+    points = {arm: (mean_of(rows, arm, "seconds_per_1000"), mean_of(rows, arm, "bits")) for arm in arms}
+    known = {arm: point for arm, point in points.items() if not any(map(math.isnan, point))}
+    return bits_against_seconds(known) if known else None
+
+
+def retention_picture(rows: Sequence[Row], arm: str) -> "Figure | None":
+    """The retention matrix of the first repetition of one arm."""
+    keys = sorted(by_repetition(rows, arm, "bits"))
+    matrix = retention_of(rows, arm, keys[0]) if keys else None
+    return None if matrix is None else retention_figure(matrix)
+
+
+def known_figures(drawings: Mapping[str, Callable[[], "Figure | None"]]) -> dict[str, "Figure"]:
+    """Those that there is something to draw for."""
+    drawn = {name: draw() for name, draw in drawings.items()}
+    return {name: figure for name, figure in drawn.items() if figure is not None}
+
+
+def neural_and_best_counts(rows: Sequence[Row]) -> list[str]:
+    """The arms of a picture: everyone but the count models that a better one stands for, and the compressors."""
+    hidden = ("uniform", "ppmd", "zpaq", "counts-")
+    return [arm for arm in arms_of(rows) if arm == "counts-5" or not arm.startswith(hidden)]

@@ -1,0 +1,158 @@
+"""The tables of a language study, in Markdown, from its long rows: bits, cost, paired differences, retention."""
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from sharpstream.errors import ConfigError
+from sharpstream.evaluate.pairs import Estimate, mean_interval, paired_difference
+from sharpstream.evaluate.retention import RetentionMatrix, Segment
+from sharpstream.evaluate.rows import Table
+from sharpstream.evaluate.transfer import backward_transfer, forgetting, recall_gain
+from sharpstream.experiments.harness import Finding, Row
+from sharpstream.experiments.language.measure import DIRECTIONS, result_rows
+from sharpstream.report.grid import Cell, Grid, markdown
+from sharpstream.report.style import arm_style, tokens_label
+
+Key = tuple[int, int]  # segment, seed
+HAIR = 0.005  # bits: a smaller difference is none
+
+
+def arms_of(rows: Iterable[Row]) -> list[str]:
+    """In order of appearance."""
+    return list(dict.fromkeys(row["arm"] for row in rows))
+
+
+def by_repetition(rows: Iterable[Row], arm: str, metric: str) -> dict[Key, float]:
+    """The value of each segment and seed."""
+    return {
+        (row["segment"], row["seed"]): row["value"] for row in rows if row["arm"] == arm and row["metric"] == metric
+    }
+
+
+def estimate(rows: Iterable[Row], arm: str, metric: str) -> Estimate | None:
+    """Mean and 95 % interval over segments and seeds; None when it was not measured."""
+    values = list(by_repetition(rows, arm, metric).values())
+    return mean_interval(values) if values else None
+
+
+def mean_of(rows: Iterable[Row], arm: str, metric: str) -> float:
+    """The mean, NaN when it was not measured."""
+    found = estimate(rows, arm, metric)
+    return math.nan if found is None else found.mean
+
+
+def main_table(rows: Sequence[Row], title: str) -> str:
+    """True bits first, capped ones beside, cost and size; the regime is a column, because learners differ in it."""
+    metrics = ("bits", *(f"{d}_bits" for d in DIRECTIONS), *(f"{d}_bits_clipped" for d in DIRECTIONS))
+    table = Table(result_rows(row for row in rows if row["metric"] == "bits"), mixed=True)
+    regimes = {row.arm: table.regime_label(row) for row in table.rows}
+    lines = []
+    for arm in sorted(arms_of(rows), key=lambda name: _sortable(mean_of(rows, name, "bits"))):
+        cells: list[Cell] = [plus_minus(estimate(rows, arm, metric)) for metric in metrics]
+        sizes = [mean_of(rows, arm, metric) for metric in ("parameters", "active_parameters")]
+        counts: list[Cell] = [None if math.isnan(size) else int(size) for size in sizes]
+        seconds = mean_of(rows, arm, "seconds_per_1000")
+        lines.append((arm_style(arm).label, *cells, _short(seconds), *counts, regimes.get(arm, "")))
+    columns = ("learner", "prequential", *DIRECTIONS, *(f"{d}, capped" for d in DIRECTIONS))
+    columns += ("s / 1000 tokens", "parameters", "active", "regime")
+    note = (
+        "Bits per character, mean ± half of the 95 % interval over segments; true bits unless they are called capped."
+    )
+    return markdown(Grid(title=title, columns=columns, rows=tuple(lines), note=note))
+
+
+def difference_table(rows: Sequence[Row], ours: str, metrics: Sequence[str], title: str) -> str:
+    """ours − theirs, paired over segments and seeds: negative means ours is better."""
+    lines = []
+    for arm in arms_of(rows):
+        cells = [plus_minus(difference(rows, ours, arm, metric), sign=True) for metric in metrics]
+        if arm != ours and any(cells):
+            lines.append((arm_style(arm).label, *cells))
+    columns = ("against", *(metric.replace("_", " ") for metric in metrics))
+    note = f"{arm_style(ours).label} minus the other, paired by segment and seed; negative is in its favour."
+    return markdown(Grid(title=title, columns=columns, rows=tuple(lines), note=note))
+
+
+def difference(rows: Sequence[Row], ours: str, theirs: str, metric: str) -> Estimate | None:
+    """The paired difference over what both were run on; None where there is nothing."""
+    left, right = by_repetition(rows, ours, metric), by_repetition(rows, theirs, metric)
+    both = sorted(left.keys() & right.keys())
+    return paired_difference({k: left[k] for k in both}, {k: right[k] for k in both}) if both else None
+
+
+def better(rows: Sequence[Row], ours: str, theirs: str, metric: str, claim: str, published: str) -> Finding:
+    """Whether ours has fewer bits, paired; less than a hair is no difference."""
+    gap = difference(rows, ours, theirs, metric)
+    if gap is None:
+        return Finding(claim, published, "-", "not run")
+    verdict = "no difference" if abs(gap.mean) <= HAIR else "holds" if gap.mean < 0 else "does not hold"
+    return Finding(claim, published, f"{plus_minus(gap, sign=True)} bits (n = {gap.n})", verdict)
+
+
+def retention_table(rows: Sequence[Row], title: str, baseline: str = "counts-5") -> str:
+    """What is kept, from the probe × time matrix; positive is good. Difficulty is that of the count model."""
+    lines = []
+    for arm in arms_of(rows):
+        measures = [_measures(rows, arm, key, baseline) for key in by_repetition(rows, arm, "bits")]
+        known = [list(filter(lambda value: not math.isnan(value), column)) for column in zip(*measures, strict=True)]
+        if any(known):
+            lines.append(
+                (arm_style(arm).label, *(plus_minus(mean_interval(c) if c else None, sign=True) for c in known))
+            )
+    columns = ("learner", "backward transfer", "forgetting", "recall gain", "recall gain, difficulty-corrected")
+    note = "In bits, positive is good: less on old text now than when it was new; unseen minus first seen."
+    return markdown(Grid(title=title, columns=columns, rows=tuple(lines), note=note))
+
+
+def _measures(rows: Sequence[Row], arm: str, key: Key, baseline: str) -> tuple[float, float, float, float]:
+    matrix = retention_of(rows, arm, key)
+    if matrix is None:
+        return (math.nan,) * 4
+    easy = retention_of(rows, baseline, key)
+    corrected = math.nan
+    if easy is not None and easy.bits.shape == matrix.bits.shape:
+        corrected = _recall_gain(matrix.corrected(easy.bits))
+    return backward_transfer(matrix), forgetting(matrix), _recall_gain(matrix), corrected
+
+
+def _recall_gain(matrix: RetentionMatrix) -> float:
+    """At the last time but one: at the end nothing of the stream is left unseen."""
+    try:
+        return recall_gain(matrix, row=-2)
+    except ConfigError:  # the matrix is too small to say
+        return math.nan
+
+
+def retention_of(rows: Iterable[Row], arm: str, key: Key) -> RetentionMatrix | None:
+    """The probe × time matrix of one run; the last time has every segment learned."""
+    cells = {
+        (row["tokens"], row["place"]): row["value"]
+        for row in rows
+        if row["metric"] == "retention" and row["arm"] == arm and (row["segment"], row["seed"]) == key
+    }
+    times, places = sorted({time for time, _ in cells}), sorted({place for _, place in cells})
+    if len(times) < 2:
+        return None
+    every = min(b - a for a, b in pairwise(times))
+    spans = [(place * every, (place + 1) * every) for place in places]
+    matrix = RetentionMatrix([Segment(f"from {tokens_label(start)}", start, end) for start, end in spans])
+    for time in times:
+        matrix.add(time, [cells.get((time, place), math.nan) for place in places])
+    return matrix
+
+
+def plus_minus(found: Estimate | None, *, sign: bool = False) -> str | None:
+    """2.320 ± 0.060; the mean alone when there is one repetition."""
+    if found is None:
+        return None
+    mean = f"{found.mean:+.3f}" if sign else f"{found.mean:.3f}"
+    return mean if found.n == 1 else f"{mean} ± {found.half_width:.3f}"
+
+
+def _short(value: float) -> str | None:
+    return None if math.isnan(value) else f"{value:.3g}"
+
+
+def _sortable(value: float) -> float:
+    return math.inf if math.isnan(value) else value

@@ -1,0 +1,123 @@
+"""text8: every learner on whole segments of text8, read once; the paper's main table, with its humblers beside it."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from sharpstream.experiments.harness import Experiment, Finding, Row
+from sharpstream.experiments.language import pictures, segments, tables
+from sharpstream.experiments.language.arms import COMPRESSORS
+from sharpstream.experiments.language.measure import DIRECTIONS
+from sharpstream.experiments.language.segments import WIDE
+from sharpstream.report.grid import Grid, markdown
+from sharpstream.report.style import arm_style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Published bits, capped at 4.755 (Clockwork uncapped), at width 512 under `paper`.
+Published = Mapping[str, tuple[float, float, float]]  # arm → forward, current, backward
+PUBLISHED: Published = {
+    "sharp": (2.32, 2.23, 2.30),
+    "rnn": (2.47, 2.41, 2.45),
+    "lstm": (2.61, 2.54, 2.50),
+    "gru": (2.41, 2.34, 2.38),
+    "clockwork": (2.95, 2.79, 2.92),
+    "transformer-5m": (2.41, 2.33, 2.38),
+    "transformer-10m": (2.43, 2.37, 2.41),
+}
+
+
+def figure(rows: Sequence[Row]) -> "Figure":
+    """Prequential bits of all learners on one axis."""
+    levels = ("ppmd-6", "zpaq-5")
+    title = "Bits per character before learning from it, mean over segments"
+    return pictures.curves_figure(rows, pictures.neural_and_best_counts(rows), title, levels)
+
+
+def more_figures(rows: Sequence[Row]) -> dict[str, "Figure"]:
+    """Bars, retention, the gate, and bits against time."""
+    shown = pictures.neural_and_best_counts(rows)
+    drawings = {
+        "probes": lambda: pictures.probes_figure(rows, [arm for arm in shown if arm != "unigram"]),
+        "retention": lambda: pictures.retention_picture(rows, "sharp"),
+        "gate": lambda: pictures.gate_figure(rows, [arm for arm in ("sharp", WIDE) if arm in shown]),
+        "tradeoff": lambda: pictures.tradeoff_figure(rows, [a for a in tables.arms_of(rows) if a != "uniform"]),
+    }
+    return pictures.known_figures(drawings)
+
+
+def findings(rows: Sequence[Row]) -> list[Finding]:
+    """Is SHARP the best of the neural learners, and how does it stand against counting and compressing?"""
+    return claims(rows, PUBLISHED)
+
+
+def claims(rows: Sequence[Row], published: Published) -> list[Finding]:
+    """The same for any published table."""
+    found = [_best_of_neural(rows, direction, published) for direction in DIRECTIONS]
+    for arm in (*(name for name in published if name != "sharp"), "transformer-small"):
+        gap = f"{published['sharp'][0] - published[arm][0]:+.2f} forward" if arm in published else "not published"
+        found.append(_better(rows, arm, gap))
+    return found + [_better(rows, arm, "not compared") for arm in ("counts-5", *COMPRESSORS)]
+
+
+def _best_of_neural(rows: Sequence[Row], direction: str, published: Published) -> Finding:
+    place = DIRECTIONS.index(direction)
+    best = min(published, key=lambda arm: published[arm][place])
+    theirs = f"{published['sharp'][place]:.2f}; best was {arm_style(best).label}, {published[best][place]:.2f}"
+    claim = f"SHARP has the fewest bits of the neural learners, {direction}"
+    rivals = {arm: tables.mean_of(rows, arm, f"{direction}_bits") for arm in (*published, "transformer-small")}
+    known = {arm: bits for arm, bits in rivals.items() if not math.isnan(bits)}
+    if "sharp" not in known or len(known) < 2:
+        return Finding(claim, theirs, "-", "not run")
+    ranked = sorted(known.items(), key=lambda pair: pair[1])
+    shown = ", ".join(f"{arm_style(arm).label} {bits:.3f}" for arm, bits in ranked)
+    agrees = (ranked[0][0] == "sharp") == (best == "sharp")
+    return Finding(claim, theirs, shown, "agrees" if agrees else "differs")
+
+
+def _better(rows: Sequence[Row], arm: str, published: str) -> Finding:
+    claim = f"SHARP is better than {arm_style(arm).label} (prequential, paired)"
+    return tables.better(rows, "sharp", arm, "bits", claim, published)
+
+
+def page(rows: Sequence[Row]) -> str:
+    """The main table, the differences, retention, and the published table."""
+    return all_tables(rows, PUBLISHED)
+
+
+def all_tables(rows: Sequence[Row], published: Published) -> str:
+    """The same for any published table."""
+    bits = ("bits", *(f"{direction}_bits" for direction in DIRECTIONS))
+    parts = [
+        tables.main_table(rows, "All learners"),
+        tables.difference_table(rows, "sharp", bits, "SHARP against each"),
+        tables.retention_table(rows, "What is kept"),
+        published_table(rows, published),
+    ]
+    return "\n\n".join(part.strip("\n") for part in parts)
+
+
+def published_table(rows: Sequence[Row], published: Published) -> str:
+    """The published table beside our capped bits: the same scoring, whatever the width here."""
+    lines = []
+    for arm, values in published.items():
+        ours = [tables.plus_minus(tables.estimate(rows, arm, f"{d}_bits_clipped")) for d in DIRECTIONS]
+        lines.append((arm_style(arm).label, *(f"{value:.2f}" for value in values), *ours))
+    columns = ("learner", *(f"{d}, published" for d in DIRECTIONS), *(f"{d}, here" for d in DIRECTIONS))
+    note = "Published: width 512, bits capped at 4.755 (Clockwork uncapped). Here: capped too, sizes as above."
+    return markdown(Grid(title="The published table", columns=columns, rows=tuple(lines), note=note))
+
+
+EXPERIMENT = Experiment(
+    name="text8",
+    title="every learner on whole segments of text8, read once",
+    jobs=segments.jobs,
+    work=segments.work,
+    figure=figure,
+    findings=findings,
+    runs=segments.runs,
+    scored=segments.scored,
+    more_figures=more_figures,
+    page=page,
+)

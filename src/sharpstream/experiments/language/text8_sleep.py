@@ -1,0 +1,46 @@
+"""text8-sleep: what sleep, the slow-down and trained upper memories are worth, each taken away alone.
+
+The published arms without them also had every upper encoder weight at 1.0, which kills the upper levels; that control
+stands here as an arm of its own, and all others start from the same weights.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sharpstream.experiments import recipes
+from sharpstream.experiments.harness import Finding, Row
+from sharpstream.experiments.language import pictures, tables
+from sharpstream.experiments.language.measure import DIRECTIONS
+from sharpstream.experiments.language.variants import Change, ablation
+from sharpstream.report.style import arm_style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CHANGES: dict[str, Change] = {
+    "sharp": lambda sharp: sharp,
+    "no-sleep": recipes.never_sleeps,
+    "no-slow-down": recipes.no_slow_down,
+    "wake-only": recipes.wake_only,
+    "dead_upper_levels": recipes.dead_upper_levels,
+}
+
+
+def findings(rows: Sequence[Row]) -> list[Finding]:
+    """Published: sleep is best on all three probes (no figures were given)."""
+    return [_sleep_helps(rows, arm, name) for arm in list(CHANGES)[1:] for name in DIRECTIONS]
+
+
+def _sleep_helps(rows: Sequence[Row], arm: str, direction: str) -> Finding:
+    claim = f"SHARP is better than {arm_style(arm).label.removeprefix('SHARP, ')}, {direction}"
+    return tables.better(rows, "sharp", arm, f"{direction}_bits", claim, "better")
+
+
+def more_figures(rows: Sequence[Row]) -> dict[str, "Figure"]:
+    """The three probes as bars."""
+    return pictures.known_figures({"probes": lambda: pictures.probes_figure(rows, tables.arms_of(rows))})
+
+
+EXPERIMENT = ablation(
+    "text8-sleep", "what sleep, slow-down and trained memories are worth", CHANGES, findings, more_figures
+)

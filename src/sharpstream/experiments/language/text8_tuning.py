@@ -1,0 +1,149 @@
+"""text8-tuning: the same small grid of steps and β2 for every neural learner, on text that is reported nowhere else.
+
+Characters 50M to 51M of text8. The choice (fewest prequential bits) goes into `recipes.TEXT8_STEPS` by hand, with these
+numbers beside it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sharpstream.config import AdamConfig, RunConfig, StreamConfig
+from sharpstream.evaluate.protocols import protocol_named
+from sharpstream.experiments import recipes
+from sharpstream.experiments.harness import Experiment, Finding, Job, Row
+from sharpstream.experiments.language.arms import SIZES, run_of
+from sharpstream.experiments.language.measure import Span, measured
+from sharpstream.experiments.language.segments import MILLION
+from sharpstream.report.grid import Grid, markdown
+from sharpstream.report.style import arm_style, new_figure, styled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+STEPS = (1e-4, 3e-4, 1e-3)
+BETA2 = (0.999, 0.99)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Which learners on which text."""
+
+    stream: str
+    size: str
+    span: Span
+    log_every: int
+
+
+SCALES = {
+    "quick": Scale("python-docs", "tiny", (0, 3_000), 1_000),
+    "laptop": Scale("text8", "128", (50 * MILLION, 50 * MILLION + MILLION // 2), 50_000),
+    "paper": Scale("text8", "512", (50 * MILLION, 51 * MILLION), 100_000),
+}
+
+
+def jobs(scale: str, protocol: str) -> list[Job]:
+    """Learner by learner."""
+    return [
+        Job(
+            f"{arm}-lr{lr:g}-beta{beta2:g}",
+            {"scale": scale, "protocol": protocol, "arm": arm, "lr": lr, "beta2": beta2},
+        )
+        for arm in SIZES[SCALES[scale].size].neural
+        for lr in STEPS
+        for beta2 in BETA2
+    ]
+
+
+def config_of(settings: Mapping[str, Any]) -> RunConfig:
+    """One point of the grid."""
+    scale = SCALES[settings["scale"]]
+    config = run_of(settings["arm"], SIZES[scale.size], settings["protocol"])
+    return with_steps(config, settings["lr"], settings["beta2"]).replace(
+        stream=StreamConfig(name=scale.stream, start=scale.span[0], end=scale.span[1]),
+        tokens=scale.span[1] - scale.span[0],
+        log_every=scale.log_every,
+    )
+
+
+def with_steps(config: RunConfig, lr: float, beta2: float) -> RunConfig:
+    """The run with another Adam, whichever learner it is."""
+
+    def changed(adam: AdamConfig) -> AdamConfig:
+        return replace(adam, lr=lr, beta2=beta2)
+
+    return config.replace(
+        sharp=replace(config.sharp, adam=changed(config.sharp.adam)),
+        recurrent=replace(config.recurrent, adam=changed(config.recurrent.adam)),
+        clockwork=replace(config.clockwork, adam=changed(config.clockwork.adam)),
+        transformer=replace(config.transformer, adam=changed(config.transformer.adam)),
+    )
+
+
+def work(job: Job, directory: Path) -> list[Row]:
+    """One run; its prequential bits and their curve."""
+    s = job.settings
+    rows = measured(directory, config_of(s), s["arm"], protocol_named(s["protocol"]), {})
+    return [{**row, "lr": s["lr"], "beta2": s["beta2"]} for row in rows]
+
+
+def grid(rows: Sequence[Row]) -> dict[str, dict[tuple[float, float], float]]:
+    """Prequential bits of each learner at each point."""
+    found: dict[str, dict[tuple[float, float], float]] = {}
+    for row in rows:
+        if row["metric"] == "bits":
+            found.setdefault(row["arm"], {})[row["lr"], row["beta2"]] = row["value"]
+    return found
+
+
+@styled
+def figure(rows: Sequence[Row]) -> "Figure":
+    """Bits against the step size, one panel per learner, one line per β2."""
+    found = grid(rows)
+    drawing = new_figure(2.3 * len(found) + 1.0, 3.4)
+    panels = drawing.subplots(1, len(found), sharey=True, squeeze=False)[0]
+    for axes, (arm, points) in zip(panels, found.items(), strict=True):
+        for beta2, line in zip(BETA2, ("-", "--"), strict=True):
+            at = sorted(lr for lr, beta in points if beta == beta2)
+            bits = [points[lr, beta2] for lr in at]
+            axes.plot(at, bits, line, marker="o", color=arm_style(arm).colour, label=f"β2 = {beta2:g}")
+        axes.set(title=arm_style(arm).label, xlabel="step size", xscale="log")
+        axes.legend(fontsize=8)
+    panels[0].set_ylabel("prequential bits per character")
+    return drawing
+
+
+def findings(rows: Sequence[Row]) -> list[Finding]:
+    """What was chosen, beside what the paper used for everyone."""
+    found = []
+    for arm, points in grid(rows).items():
+        lr, beta2 = min(points, key=lambda point: points[point])
+        used = recipes.text8_steps(arm)
+        ours = f"step {lr:g}, β2 {beta2:g}: {points[lr, beta2]:.4f} bits of {len(points)} points"
+        verdict = "in the recipe" if (used.lr, used.beta2) == (lr, beta2) else "not in the recipe"
+        found.append(Finding(f"best for {arm_style(arm).label}", "step 0.0001, β2 0.999", ours, verdict))
+    return found
+
+
+def page(rows: Sequence[Row]) -> str:
+    """The whole grid."""
+    columns = ("learner", *(f"{lr:g}, β2 {beta2:g}" for lr in STEPS for beta2 in BETA2))
+    lines = tuple(
+        (arm_style(arm).label, *(points.get((lr, beta2)) for lr in STEPS for beta2 in BETA2))
+        for arm, points in grid(rows).items()
+    )
+    note = "Prequential bits per character; columns are step size and β2."
+    return markdown(Grid(title="The grid", columns=columns, rows=lines, note=note, decimals=4))
+
+
+EXPERIMENT = Experiment(
+    name="text8-tuning",
+    title="the step sizes of the fair tables, chosen on text that is reported nowhere else",
+    jobs=jobs,
+    work=work,
+    figure=figure,
+    findings=findings,
+    runs=lambda job: [config_of(job.settings)],
+    page=page,
+)

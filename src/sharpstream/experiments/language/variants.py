@@ -1,0 +1,104 @@
+"""SHARP against itself with one thing changed, on the same text, from the same weights: what the ablations share."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sharpstream.config import RunConfig, SharpConfig, StreamConfig
+from sharpstream.evaluate.protocols import protocol_named
+from sharpstream.experiments.harness import Experiment, Finding, Job, Row
+from sharpstream.experiments.language import pictures, tables
+from sharpstream.experiments.language.arms import SIZES, run_of
+from sharpstream.experiments.language.measure import DIRECTIONS, Span, measured, probe_spans
+from sharpstream.experiments.language.segments import FUTURE, MILLION
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Change = Callable[[SharpConfig], SharpConfig]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Which text, which parts of it, and how large SHARP is."""
+
+    stream: str
+    size: str
+    parts: tuple[Span, ...]
+    future: Span
+    probe: int
+    log_every: int
+
+
+SCALES = {
+    "quick": Scale("python-docs", "tiny", ((0, 6_000),), (12_000, 13_000), 1_000, 1_000),
+    "laptop": Scale("text8", "128", ((0, 3 * MILLION), (10 * MILLION, 13 * MILLION)), FUTURE, MILLION, 50_000),
+    "paper": Scale(
+        "text8", "128", tuple((m * 10 * MILLION, (m + 1) * 10 * MILLION) for m in range(5)), FUTURE, MILLION, 100_000
+    ),
+}
+
+
+def config_of(job: Job, changes: Mapping[str, Change]) -> RunConfig:
+    """The run of a variant: only what its change changes differs from the others."""
+    scale, part = SCALES[job.settings["scale"]], job.settings["part"]
+    start, end = scale.parts[part]
+    base = run_of("sharp", SIZES[scale.size], job.settings["protocol"])
+    return base.replace(
+        sharp=changes[job.settings["arm"]](base.sharp),
+        stream=StreamConfig(name=scale.stream, start=start, end=end),
+        tokens=end - start,
+        seed=part,
+        log_every=scale.log_every,
+    )
+
+
+def ablation(
+    name: str,
+    title: str,
+    changes: Mapping[str, Change],
+    findings: Callable[[Sequence[Row]], list[Finding]],
+    more_figures: Callable[[Sequence[Row]], Mapping[str, "Figure"]],
+) -> Experiment:
+    """An experiment whose arms are these changes, the first one being SHARP as it is."""
+    first = next(iter(changes))
+
+    def jobs(scale: str, protocol: str) -> list[Job]:
+        return [
+            Job(f"part{part}-{arm}", {"scale": scale, "protocol": protocol, "arm": arm, "part": part})
+            for part in range(len(SCALES[scale].parts))
+            for arm in changes
+        ]
+
+    def work(job: Job, directory: Path) -> list[Row]:
+        config, scale = config_of(job, changes), SCALES[job.settings["scale"]]
+        start, end = scale.parts[job.settings["part"]]
+        probes = probe_spans((start, end), scale.future, min(scale.probe, (end - start) // 2))
+        return measured(directory, config, job.settings["arm"], protocol_named(job.settings["protocol"]), probes)
+
+    def figure(rows: Sequence[Row]) -> "Figure":
+        return pictures.curves_figure(rows, tables.arms_of(rows), f"{title[0].upper()}{title[1:]}")
+
+    def page(rows: Sequence[Row]) -> str:
+        bits = ("bits", *(f"{direction}_bits" for direction in DIRECTIONS))
+        return "\n\n".join(
+            part.strip("\n")
+            for part in (
+                tables.main_table(rows, "All arms"),
+                tables.difference_table(rows, first, bits, "SHARP as it is, against each"),
+            )
+        )
+
+    return Experiment(
+        name=name,
+        title=title,
+        jobs=jobs,
+        work=work,
+        figure=figure,
+        findings=findings,
+        runs=lambda job: [config_of(job, changes)],
+        scored=lambda job: len(DIRECTIONS) * SCALES[job.settings["scale"]].probe,
+        more_figures=more_figures,
+        page=page,
+    )

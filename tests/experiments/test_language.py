@@ -1,0 +1,186 @@
+"""The language studies: every number is what it says, arms differ in one thing, nothing reported was tuned on."""
+
+import math
+
+import numpy as np
+import pytest
+
+from sharpstream.config import RunConfig, StreamConfig
+from sharpstream.errors import ConfigError
+from sharpstream.experiments import harness, recipes
+from sharpstream.experiments.harness import Job, experiment_named, reproduce
+from sharpstream.experiments.language import segments, tables, text8_sleep, text8_threshold, text8_tuning, variants
+from sharpstream.experiments.language.arms import SIZES, run_of
+from sharpstream.experiments.language.measure import read, seconds_per_1000
+from sharpstream.factory import make_learner
+from sharpstream.learners.compressors import ppmd
+
+QUICK = {job.settings["arm"]: job for job in segments.jobs("quick", "fair") if job.settings["segment"] == 0}
+
+
+def rows_of(tmp_path, *arms: str) -> list[dict]:
+    found = [row for arm in arms for row in segments.work(QUICK[arm], tmp_path / arm)]
+    stamp = {"experiment": "text8", "protocol": "fair", "command": "-", "hardware": "-", "software": "-"}
+    return [{**row, **stamp} for row in found]
+
+
+def test_the_numbers_of_an_arm_are_those_of_its_learner(tmp_path):
+    """Counts on the first 6,000 characters, the future 12,000 to 13,000, by hand."""
+    rows = rows_of(tmp_path, "counts-2")
+    corpus = StreamConfig(name="python-docs")
+    learner = make_learner(RunConfig(learner="counts", counts=run_of("counts-2", SIZES["tiny"], "fair").counts), 27)
+    before = np.concatenate([learner.learn(read(corpus, (0, 6_000)))])
+    one = {row["metric"]: row["value"] for row in rows if row["metric"] not in ("curve", "retention")}
+    assert one["bits"] == pytest.approx(before.mean(), rel=1e-12)
+    assert one["forward_bits"] == pytest.approx(learner.evaluate(read(corpus, (12_000, 13_000))).mean(), rel=1e-12)
+    assert one["current_bits"] == pytest.approx(learner.evaluate(read(corpus, (5_000, 6_000))).mean(), rel=1e-12)
+    assert one["backward_bits"] == pytest.approx(learner.evaluate(read(corpus, (0, 1_000))).mean(), rel=1e-12)
+    curve = [row["value"] for row in rows if row["metric"] == "curve"]
+    assert curve == pytest.approx(before.reshape(6, 1_000).mean(axis=1), rel=1e-12)
+    assert {row["clip"] for row in rows if row["metric"].endswith("clipped")} == {4.755}
+    assert {row["clip"] for row in rows if not row["metric"].endswith("clipped")} == {None}
+
+
+def test_a_compressor_stands_on_the_same_text_and_says_that_it_adapts(tmp_path):
+    pytest.importorskip("pyppmd")
+    rows = rows_of(tmp_path, "ppmd-4")
+    text = read(StreamConfig(name="python-docs"), (0, 6_000))
+    assert rows[0]["value"] == pytest.approx(ppmd(4).prequential(text, 27))
+    assert {row["score_context"] for row in rows} == {"adaptive"}
+
+
+def test_pages_and_pictures_of_what_is_there(tmp_path):
+    experiment = experiment_named("text8")
+    rows = rows_of(tmp_path, "sharp", "rnn", "counts-5", "unigram")
+    page = experiment.page(rows)
+    assert "| SHARP |" in page
+    assert "update interval" not in page.split("\n")[0]
+    pictures = experiment.more_figures(rows)
+    assert set(pictures) == {"probes", "retention", "gate", "tradeoff"}
+    assert experiment.figure(rows).axes
+    found = {finding.claim: finding.verdict for finding in experiment.findings(rows)}
+    assert found["SHARP is better than LSTM (prequential, paired)"] == "not run"
+    assert found["SHARP is better than Counts, order 5 (prequential, paired)"] == "does not hold"  # 6,000 characters
+
+
+def test_an_interrupted_experiment_shows_what_it_has_and_says_so(tmp_path, monkeypatch):
+    def here(name, jobs, out, workers, total):
+        for job in jobs:
+            harness.do_job(name, job, out)
+
+    monkeypatch.setattr(harness, "_run", here)
+    reproduce("text8", "quick", "fair", tmp_path, workers=1, command="sharp reproduce text8", only="segment0-uni*")
+    page = (tmp_path / "RESULTS.md").read_text()
+    assert f"2 of {len(segments.jobs('quick', 'fair'))} jobs" in page
+    with pytest.raises(ConfigError, match="no job of text8 is called 'nobody'"):
+        reproduce("text8", "quick", "fair", tmp_path, workers=1, command="-", only="nobody")
+
+
+def test_text_that_is_too_short_is_refused_before_anything_runs():
+    with pytest.raises(ConfigError, match="are needed"):
+        read(StreamConfig(name="python-docs"), (0, 10**9))
+
+
+# ---- fairness ------------------------------------------------------------------------------------------------------
+
+
+def overlap(a: tuple[int, int], b: tuple[int, int]) -> bool:
+    return a[0] < b[1] and b[0] < a[1]
+
+
+def test_nothing_that_is_reported_was_tuned_on_and_nobody_learns_from_the_future():
+    for scale in ("laptop", "paper"):
+        tuned = text8_tuning.SCALES[scale].span
+        for name in (scale, f"long-{scale}"):
+            reported = segments.SCALES[name]
+            assert not any(overlap(tuned, span) for span in (*reported.segments, reported.future))
+            assert not any(overlap(reported.future, span) for span in reported.segments)
+        ablations = variants.SCALES[scale]
+        assert not any(overlap(tuned, span) for span in (*ablations.parts, ablations.future))
+
+
+def test_every_arm_of_a_segment_reads_the_same_text_with_the_same_seed():
+    configs = [segments.config_of(job.settings) for job in QUICK.values()]
+    assert len({(config.stream, config.seed, config.tokens) for config in configs}) == 1
+
+
+def test_a_grid_changes_the_steps_of_the_learner_that_is_run_and_nothing_else():
+    for job in text8_tuning.jobs("quick", "fair"):
+        config, plain = text8_tuning.config_of(job.settings), run_of(job.settings["arm"], SIZES["tiny"], "fair")
+        group = {"sharp": config.sharp, "clockwork": config.clockwork, "transformer": config.transformer}
+        adam = group.get(config.learner, config.recurrent).adam
+        assert (adam.lr, adam.beta2) == (job.settings["lr"], job.settings["beta2"])
+        restored = text8_tuning.with_steps(config, plain.sharp.adam.lr, plain.sharp.adam.beta2)
+        assert restored.sharp == plain.sharp
+        assert restored.recurrent == plain.recurrent
+
+
+def test_the_published_step_is_everybodys_under_paper():
+    for arm in SIZES["128"].neural:
+        config = run_of(arm, SIZES["128"], "paper")
+        assert {config.sharp.adam, config.recurrent.adam, config.transformer.adam} == {recipes.text8().sharp.adam}
+
+
+@pytest.mark.parametrize("changes", [text8_sleep.CHANGES, text8_threshold.CHANGES])
+def test_the_arms_of_an_ablation_start_from_the_same_weights(changes):
+    starts = {}
+    for arm in changes:
+        job = Job("", {"scale": "quick", "protocol": "fair", "arm": arm, "part": 0})
+        config = variants.config_of(job, changes)
+        starts[arm] = make_learner(config, 27).state_dict()
+    first = starts.pop(next(iter(changes)))
+    for arm, state in starts.items():
+        same = all(np.array_equal(state[name], first[name]) for name in first)
+        assert same == (arm != "dead_upper_levels"), arm
+
+
+# ---- tables by hand ------------------------------------------------------------------------------------------------
+
+
+def row(arm, segment, metric, value, **more) -> dict:
+    return {"arm": arm, "segment": segment, "seed": segment, "metric": metric, "value": value, **more}
+
+
+def test_differences_are_paired_over_what_both_were_run_on():
+    rows = [row("sharp", 0, "bits", 2.0), row("sharp", 1, "bits", 3.0), row("sharp", 2, "bits", 9.0)]
+    rows += [row("gru", 0, "bits", 2.5), row("gru", 1, "bits", 3.1)]
+    gap = tables.difference(rows, "sharp", "gru", "bits")
+    assert (round(gap.mean, 9), gap.n) == (-0.3, 2)
+    assert tables.difference(rows, "sharp", "lstm", "bits") is None
+    verdicts = [tables.better(rows, a, b, "bits", "", "").verdict for a, b in (("sharp", "gru"), ("gru", "sharp"))]
+    assert verdicts == ["holds", "does not hold"]
+    close = [row("a", 0, "bits", 2.0), row("b", 0, "bits", 2.004)]
+    assert tables.better(close, "a", "b", "bits", "", "").verdict == "no difference"
+
+
+def test_the_retention_matrix_is_rebuilt_from_its_rows():
+    cells = {(10, 0): 3.0, (10, 1): 4.0, (20, 0): 2.0, (20, 1): 2.5}
+    rows = [row("sharp", 0, "retention", v, tokens=time, place=place) for (time, place), v in cells.items()]
+    matrix = tables.retention_of(rows, "sharp", (0, 0))
+    assert matrix.times == [10, 20]
+    assert matrix.bits.tolist() == [[3.0, 4.0], [2.0, 2.5]]
+    assert matrix.segments[1].learned_by(20)
+    assert not matrix.segments[1].learned_by(10)
+    assert tables.retention_of(rows[:2], "sharp", (0, 0)) is None
+
+
+def test_seconds_come_from_the_median_interval():
+    rows = [{"event": "interval", "tokens": 1_000 * i, "time": float(t)} for i, t in enumerate((0, 2, 4, 1_000, 1_002))]
+    assert seconds_per_1000(rows) == 2.0
+    assert seconds_per_1000(rows[:1]) is None
+
+
+def test_thresholds_are_judged_by_their_updates_their_bits_and_their_end():
+    rows = []
+    for arm, bits, gated, curve in (
+        ("tau-0.01", 2.0, 0.01, (3.0, 2.0)),
+        ("tau-0.001", 2.1, 0.02, (3.0, 2.0)),
+        ("tau-0.1", 2.2, 0.0, (3.0, 2.1)),
+        ("tau-0", 2.3, 1.0, (2.5, 2.9)),
+    ):
+        rows += [row(arm, 0, "bits", bits), row(arm, 0, "gated", gated, tokens=2)]
+        rows += [row(arm, 0, "curve", value, tokens=n + 1) for n, value in enumerate(curve)]
+    assert [finding.verdict for finding in text8_threshold.findings(rows)] == ["agrees"] * 3
+    rows = [r for r in rows if r["arm"] != "tau-0.1"]
+    assert [finding.verdict for finding in text8_threshold.findings(rows)][:2] == ["not run", "not run"]
+    assert math.isnan(tables.mean_of(rows, "tau-0.1", "bits"))
