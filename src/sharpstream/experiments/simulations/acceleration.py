@@ -42,7 +42,7 @@ PUBLISHED = {  # (K, arm) → (tokens, error)
     (6, "alpha 4"): (4_000_000, 0.222),
     (6, "alpha 6"): (5_000_000, 0.286),
 }
-COLOURS = {"alpha 1": "#56B4E9", "alpha 2": "#009E73", "alpha 4": "#D55E00", "alpha 6": "#000000"}
+COLOURS = {"alpha 1": "#0072B2", "alpha 2": "#009E73", "alpha 4": "#D55E00", "alpha 6": "#000000"}
 LOOKS = {
     "no sleep": "no-sleep",
     "dead upper levels": "dead_upper_levels",

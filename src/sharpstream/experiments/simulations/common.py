@@ -60,9 +60,24 @@ def token_axis(axes: "Axes") -> None:
 
 def draw_error_levels(axes: "Axes") -> None:
     """The two levels every nonlinear(K) learner stands between."""
-    for level, name in ((NO_CONTEXT_ERROR, "direction unknown 0.333"), (BEST_ERROR, "best possible 0.208")):
+    levels = (
+        (NO_CONTEXT_ERROR, "direction unknown 0.333", 5, "bottom"),
+        (BEST_ERROR, "best possible 0.208", -4, "top"),
+    )
+    for level, name, away, side in levels:
         axes.axhline(level, color="#404040", linestyle=(0, (4, 2)), linewidth=1.0)
-        axes.annotate(name, (1.0, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8)
+        axes.annotate(
+            name,
+            (1.0, level),
+            xycoords=("axes fraction", "data"),
+            xytext=(0, away),
+            textcoords="offset points",
+            ha="right",
+            va=side,
+            fontsize=8,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.0},
+            zorder=4,
+        )
 
 
 def final_error(rows: Sequence[Row], tokens: int, last: int) -> float:
