@@ -122,7 +122,7 @@ def figure(rows: Sequence[Row]) -> "Figure":
     panels[0].set_ylabel("share of wrong guesses")
     handles, labels = panels[0].get_legend_handles_labels()
     drawing.legend(handles, labels, loc="outside lower center", ncols=5)
-    drawing.suptitle("Acceleration must match the memory's span: median and interquartile range over repetitions")
+    drawing.suptitle("How far back each learner reaches: median and interquartile range over repetitions")
     return drawing
 
 
