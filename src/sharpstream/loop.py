@@ -43,6 +43,7 @@ class Run:
         self.interval, self.total = Tally(), Tally()
         self.before: Mapping[str, Any] = self._totals()  # the learner's totals when the interval began
         self.probes = Probes(config)
+        self.grid = grid_of(learner)
         self.last_bits = math.nan  # of the interval before this one
         self.kept = checkpoint.KEPT
         self.stop_signal = 0
@@ -90,10 +91,10 @@ class Run:
             self.waiting = False
 
     def _chunk(self) -> int:
-        """Tokens to the next point of the grid: a multiple of CHUNK, the end of an interval, a probe, or the end."""
+        """Tokens to the next point of the grid, the end of an interval, a probe, or the end."""
         position, config = self.total.tokens, self.config
-        steps = [CHUNK, config.log_every] + ([config.probe_every] if config.probe_every else [])
-        return min(*(step - position % step for step in steps), config.tokens - position)
+        points = [self.grid, (config.log_every, 0)] + ([(config.probe_every, 0)] if config.probe_every else [])
+        return min(*(step - (position - first) % step for step, first in points), config.tokens - position)
 
     def _count(self, bits: npt.NDArray[np.float64]) -> None:
         correct = self.learner.correct
@@ -241,6 +242,16 @@ class Run:
             **({} if parent is None else {"parent": parent}),
         }
         write_whole(self.directory.summary_file, json.dumps(summary, indent=1) + "\n")
+
+
+def grid_of(learner: Learner) -> tuple[int, int]:
+    """(step, first): chunks end at first + k·step.
+
+    A learner that updates once per so many predictions is given those whole (the first token is predicted from nothing,
+    hence the 1): in parts it would read the beginning of each again with every part.
+    """
+    interval = int(learner.regime.get("update_interval", 1))
+    return (CHUNK, 0) if interval == 1 else (interval * max(1, CHUNK // interval), 1)
 
 
 def short_stream(name: str, have: int, need: int) -> str:

@@ -24,7 +24,7 @@ from sharpstream.errors import StreamError
 from sharpstream.experiments.recipes import never_sleeps
 from sharpstream.factory import make_learner
 from sharpstream.learners.contract import Learner, Sleeper
-from sharpstream.loop import CHUNK
+from sharpstream.loop import CHUNK, grid_of
 from sharpstream.streams import open_stream
 from sharpstream.streams.base import Tokens
 from sharpstream.streams.catalogue import entries, status_of
@@ -108,8 +108,8 @@ def measure(config: RunConfig, source: Source, *, seconds: float = 2.0, clock: C
     A gated learner is measured on the first tokens of its stream; where its gate closes later, it gets faster.
     """
     learner, take = _make(config.replace(sharp=never_sleeps(config.sharp)), source), _tap(source)
-    piece = max(CHUNK, int(learner.regime["update_interval"]))  # each piece ends with the update it waits for
-    learner.learn(take(piece))
+    piece, first = grid_of(learner)  # as the loop cuts them
+    learner.learn(take(first + piece))
     learner.evaluate(take(CHUNK))
     learning = _rate(lambda: learner.learn(take(piece)), piece, seconds, clock)
     scoring = _scoring_rate(learner, take, config.probe_length, seconds, clock)
