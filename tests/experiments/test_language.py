@@ -64,9 +64,9 @@ def test_pages_and_pictures_of_what_is_there(tmp_path):
 
 
 def test_an_interrupted_experiment_shows_what_it_has_and_says_so(tmp_path, monkeypatch):
-    def here(name, jobs, out, workers, total):
+    def here(experiment, jobs, out, workers, total):
         for job in jobs:
-            harness.do_job(name, job, out)
+            harness.do_job(experiment.name, job, out)
 
     monkeypatch.setattr(harness, "_run", here)
     reproduce("text8", "quick", "fair", tmp_path, workers=1, command="sharp reproduce text8", only="segment0-uni*")

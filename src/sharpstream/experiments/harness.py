@@ -6,16 +6,14 @@ Workers are processes of one thread each. `sharp reproduce` calls `reproduce`; e
 
 import csv
 import fnmatch
+import functools
 import hashlib
 import io
 import json
-import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from importlib import import_module
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +21,7 @@ from sharpstream.config import RunConfig
 from sharpstream.errors import ConfigError, RunError
 from sharpstream.evaluate.atomic import write_whole
 from sharpstream.evaluate.machine import describe
-from sharpstream.report.progress import clock
+from sharpstream.experiments.workers import Progress, work_off
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -103,7 +101,7 @@ def reproduce(
     wanted = chosen(name, jobs, only)
     missing = [job for job in wanted if not job_file(out, job).exists()]
     if missing:
-        _run(name, missing, out, workers, len(wanted))
+        _run(experiment, missing, out, workers, len(wanted))
     done = [job for job in jobs if job_file(out, job).exists()]
     stamp = {"experiment": name, "scale": scale, "protocol": protocol, "command": command}
     rows = [{**stamp, **row} for job in done for row in _rows(job_file(out, job), job)]
@@ -140,7 +138,7 @@ def _rows(path: Path, job: Job) -> list[Row]:
         raise RunError(f"{path} cannot be read ({problem}); delete it and repeat the command") from problem
 
 
-def do_job(name: str, job: Job, out: Path) -> str:
+def do_job(name: str, job: Job, out: Path) -> None:
     """Run one job in this process and keep its rows; called by the workers."""
     machine = describe()
     began = time.time()
@@ -148,25 +146,14 @@ def do_job(name: str, job: Job, out: Path) -> str:
     stamp = {"hardware": machine.hardware, "software": machine.software}
     done = {"settings": dict(job.settings), "seconds": time.time() - began, "rows": [{**row, **stamp} for row in rows]}
     write_whole(job_file(out, job), json.dumps(done))
-    return job.key
 
 
-def _run(name: str, jobs: Sequence[Job], out: Path, workers: int, total: int) -> None:
-    """All missing jobs, as many at once as there are workers, with a line for each that ends."""
-    for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ[variable] = "1"
-    began, done = time.monotonic(), 0
-    with ProcessPoolExecutor(max_workers=workers, mp_context=get_context("spawn")) as pool:
-        futures: list[Future[str]] = [pool.submit(do_job, name, job, out) for job in jobs]
-        try:
-            for future in as_completed(futures):
-                key = future.result()
-                done += 1
-                left = (time.monotonic() - began) / done * (len(jobs) - done)
-                print(f"{total - len(jobs) + done} of {total} jobs, {key}; {clock(left)} left", flush=True)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+def _run(experiment: Experiment, jobs: Sequence[Job], out: Path, workers: int, total: int) -> None:
+    """All missing jobs, as many at once as there are workers."""
+    runs = experiment.runs or (lambda job: [])
+    tokens = {job.key: sum(config.tokens for config in runs(job)) for job in jobs}
+    tasks = {job.key: functools.partial(do_job, experiment.name, job, out) for job in jobs}
+    work_off(tasks, workers, Progress(tokens, out / "runs", total - len(jobs)))
 
 
 def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
