@@ -153,6 +153,20 @@ def test_differences_are_paired_over_what_both_were_run_on():
     assert tables.better(close, "a", "b", "bits", "", "").verdict == "no difference"
 
 
+def test_learners_are_ranked_on_text_that_all_of_them_read():
+    rows = [row("sharp", 0, "bits", 2.0), row("sharp", 1, "bits", 1.0), row("gru", 0, "bits", 1.9)]
+    assert tables.means_on_shared(rows, ("sharp", "gru", "lstm"), "bits") == {"sharp": 2.0, "gru": 1.9}
+    assert tables.means_on_shared(rows, ("lstm",), "bits") == {}
+    assert tables.means_on_shared([*rows, row("rnn", 5, "bits", 1.0)], ("sharp", "rnn"), "bits") == {}
+
+
+def test_the_dearest_learners_read_the_first_segment_only():
+    keys = [job.key for job in segments.jobs("laptop", "fair")]
+    assert "segment0-transformer-10m" in keys
+    assert "segment1-transformer-10m" not in keys
+    assert "segment1-transformer-small" in keys
+
+
 def test_the_retention_matrix_is_rebuilt_from_its_rows():
     cells = {(10, 0): 3.0, (10, 1): 4.0, (20, 0): 2.0, (20, 1): 2.5}
     rows = [row("sharp", 0, "retention", v, tokens=time, place=place) for (time, place), v in cells.items()]

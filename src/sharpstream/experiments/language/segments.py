@@ -11,7 +11,7 @@ from typing import Any
 from sharpstream.config import RunConfig, StreamConfig
 from sharpstream.evaluate.protocols import protocol_named
 from sharpstream.experiments.harness import Job, Row
-from sharpstream.experiments.language.arms import COMPRESSORS, SIMPLE, SIZES, run_of
+from sharpstream.experiments.language.arms import COMPRESSORS, PUBLISHED_TRANSFORMERS, SIMPLE, SIZES, run_of
 from sharpstream.experiments.language.measure import DIRECTIONS, Span, compressed, measured, probe_spans
 
 MILLION = 1_000_000
@@ -34,6 +34,8 @@ class Scale:
     """Every so many tokens the first so many of each part are scored again."""
     arms: tuple[str, ...] = ()
     """Who is run; all of them when not given."""
+    once: tuple[str, ...] = ()
+    """Who is run on the first segment only: the dearest."""
     wide: int = 0
     """Tokens SHARP at width 512 reads of the first segment; 0: it is not run."""
 
@@ -50,6 +52,7 @@ SCALES = {
         MILLION,
         100_000,
         (MILLION, 20_000),
+        once=tuple(PUBLISHED_TRANSFORMERS),
         wide=MILLION,
     ),
     "paper": Scale(
@@ -73,7 +76,12 @@ def jobs(scale: str, protocol: str) -> list[Job]:
     """Segment by segment, the quick learners first: an interrupted experiment has whole columns."""
     s = SCALES[scale]
     arms = s.arms or (*SIMPLE, *SIZES[s.size].neural, *COMPRESSORS)
-    found = [_job(scale, protocol, arm, number) for number in range(len(s.segments)) for arm in arms]
+    found = [
+        _job(scale, protocol, arm, number)
+        for number in range(len(s.segments))
+        for arm in arms
+        if number == 0 or arm not in s.once
+    ]
     return [*found, *([_job(scale, protocol, WIDE, 0)] if s.wide else [])]
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from statistics import fmean
 
 from sharpstream.errors import ConfigError
 from sharpstream.evaluate.pairs import Estimate, mean_interval, paired_difference
@@ -40,6 +41,14 @@ def mean_of(rows: Iterable[Row], arm: str, metric: str) -> float:
     """The mean, NaN when it was not measured."""
     found = estimate(rows, arm, metric)
     return math.nan if found is None else found.mean
+
+
+def means_on_shared(rows: Sequence[Row], arms: Iterable[str], metric: str) -> dict[str, float]:
+    """The mean of each arm that was run, over the repetitions that all of those have: nobody has the easier text."""
+    found = {arm: by_repetition(rows, arm, metric) for arm in arms}
+    known = {arm: values for arm, values in found.items() if values}
+    shared = set.intersection(*(set(values) for values in known.values())) if known else set()
+    return {arm: fmean(values[key] for key in shared) for arm, values in known.items()} if shared else {}
 
 
 def main_table(rows: Sequence[Row], title: str) -> str:

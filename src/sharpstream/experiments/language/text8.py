@@ -1,6 +1,5 @@
 """text8: every learner on whole segments of text8, read once; the paper's main table, with its humblers beside it."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -66,8 +65,7 @@ def _best_of_neural(rows: Sequence[Row], direction: str, published: Published) -
     best = min(published, key=lambda arm: published[arm][place])
     theirs = f"{published['sharp'][place]:.2f}; best was {arm_style(best).label}, {published[best][place]:.2f}"
     claim = f"SHARP has the fewest bits of the neural learners, {direction}"
-    rivals = {arm: tables.mean_of(rows, arm, f"{direction}_bits") for arm in (*published, "transformer-small")}
-    known = {arm: bits for arm, bits in rivals.items() if not math.isnan(bits)}
+    known = tables.means_on_shared(rows, (*published, "transformer-small"), f"{direction}_bits")
     if "sharp" not in known or len(known) < 2:
         return Finding(claim, theirs, "-", "not run")
     ranked = sorted(known.items(), key=lambda pair: pair[1])
