@@ -4,7 +4,7 @@ While the loop waits for a live stream there is no present chunk; there a signal
 """
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -29,6 +29,21 @@ class Stoppable(Protocol):
 
 
 @contextmanager
+def handling(handler: Callable[[int, object], None], *numbers: int) -> Iterator[None]:
+    """While inside, these signals go to the handler; nothing changes in a thread that is not the main one."""
+    try:
+        old = {number: signal.signal(number, handler) for number in numbers}
+    except ValueError:  # not the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        for number, before in old.items():
+            signal.signal(number, before)
+
+
+@contextmanager
 def listening(work: Stoppable) -> Iterator[None]:
     """While inside, SIGTERM and Ctrl-C ask for a clean stop."""
 
@@ -37,13 +52,5 @@ def listening(work: Stoppable) -> Iterator[None]:
         if work.waiting:
             raise Interrupted
 
-    try:
-        old = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    except ValueError:  # not the main thread: whoever owns it listens
+    with handling(ask, signal.SIGINT, signal.SIGTERM):
         yield
-        return
-    try:
-        yield
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)

@@ -10,16 +10,15 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from multiprocessing import active_children, get_context
 from pathlib import Path
 
 from sharpstream.errors import RunError
 from sharpstream.report.progress import clock
-from sharpstream.stopping import Stopped
+from sharpstream.stopping import Stopped, handling
 
 EVERY_SECONDS = 60.0  # a line about what is under way, when no job has ended for so long
 STOPPED = 128 + signal.SIGTERM  # the exit code of a process that SIGTERM ended
@@ -31,7 +30,8 @@ def work_off(tasks: Mapping[str, Callable[[], object]], workers: int, progress: 
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[variable] = "1"
     spawn = get_context("spawn")
-    with _sigterm_as_exit(), ProcessPoolExecutor(workers, mp_context=spawn, initializer=end_with_parent) as pool:
+    pool = ProcessPoolExecutor(workers, mp_context=spawn, initializer=end_with_parent)
+    with handling(_leave, signal.SIGTERM), pool:
         waiting: dict[Future[None], str] = {pool.submit(_do, task): key for key, task in tasks.items()}
         try:
             while waiting:
@@ -63,22 +63,9 @@ def end_with_parent() -> None:
         ctypes.CDLL(None).prctl(DIE_WITH_PARENT, int(signal.SIGTERM))
 
 
-@contextmanager
-def _sigterm_as_exit() -> Iterator[None]:
-    """While inside, SIGTERM ends this process as Ctrl-C does: with its workers told."""
-
-    def leave(number: int, frame: object) -> None:
-        raise SystemExit(STOPPED)
-
-    try:
-        old = signal.signal(signal.SIGTERM, leave)
-    except ValueError:  # not the main thread: whoever owns it listens
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, old)
+def _leave(number: int, frame: object) -> None:
+    """SIGTERM ends the command as Ctrl-C does: with its workers told."""
+    raise SystemExit(STOPPED)
 
 
 class Progress:
