@@ -33,6 +33,11 @@ def alive(pid: int) -> bool:
         return False
 
 
+def hear_ctrl_c() -> None:
+    """Tests started in the background inherit a deaf ear for it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def wait_for(what, seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not what():
@@ -45,7 +50,9 @@ def wait_for(what, seconds: float = 60.0) -> None:
 def test_a_worker_ends_with_its_command_and_its_run_goes_on_later(number, tmp_path):
     out = ["--out", str(tmp_path)]
     run = tmp_path / "runs" / "K2-alpha-4-0"
-    command = subprocess.Popen([*COMMAND, *out], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    command = subprocess.Popen(
+        [*COMMAND, *out], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, preexec_fn=hear_ctrl_c
+    )
     wait_for(lambda: holder(run))
     worker = holder(run)
     command.send_signal(number)

@@ -8,7 +8,7 @@ import functools
 import io
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -50,34 +50,42 @@ ARMS: dict[str, ArmStyle] = {
     "no-slow-down": ArmStyle("SHARP, no slow-down", ORANGE, "-.", "^"),
     "wake-only": ArmStyle("SHARP, wake only", ORANGE, ":", "v"),
     "dead_upper_levels": ArmStyle("SHARP, dead upper levels", PURPLE, "-.", "X"),
-    "tau-0.01": ArmStyle("τ = 0.01", VERMILLION, "-", "o"),
-    "tau-0.001": ArmStyle("τ = 0.001", BLUE, "-", "s"),
-    "tau-0.1": ArmStyle("τ = 0.1", GREEN, "--", "^"),
-    "tau-0": ArmStyle("τ = 0 (no gate)", BLACK, "-.", "v"),
     "L=1": ArmStyle("SHARP, one level", PURPLE, "-", "P"),
+    "sharp-512": ArmStyle("SHARP, width 512", VERMILLION, "--", "o"),
+    "tau-0.001": ArmStyle("τ = 0.001", BLUE, "--", "s"),
+    "tau-0.1": ArmStyle("τ = 0.1", GREEN, "-.", "^"),
+    "tau-0": ArmStyle("τ = 0 (no gate)", PURPLE, "--", "v"),
     "rnn": ArmStyle("RNN", SKY, "-", "s"),
     "lstm": ArmStyle("LSTM", BLUE, "-", "D"),
     "gru": ArmStyle("GRU", GREEN, "-", "^"),
     "clockwork": ArmStyle("Clockwork RNN", GREEN, "--", "v"),
     "transformer": ArmStyle("Transformer", BLACK, "-.", "*"),
-    "transformer-small": ArmStyle("Transformer 0.6M", BLACK, "-.", "*"),
-    "sharp-512": ArmStyle("SHARP, width 512", VERMILLION, "--", "o"),
+    "transformer-small": ArmStyle("Transformer 0.6M", BLACK, ":", "*"),
     "transformer-5m": ArmStyle("Transformer 5M", BLACK, "--", "<"),
     "transformer-10m": ArmStyle("Transformer 10M", BLACK, "-", ">"),
     "counts": ArmStyle("Counts", GREY, "-", "p"),
     "ppmd": ArmStyle("PPMd", GREY, "--", "h"),
     "zpaq": ArmStyle("zpaq", GREY, ":", "8"),
-    **{f"counts-{order}": ArmStyle(f"Counts, order {order}", GREY, "-", "p") for order in range(1, 9)},
-    **{f"ppmd-{order}": ArmStyle(f"PPMd, order {order}", GREY, "--", "h") for order in (4, 6, 16)},
-    "zpaq-5": ArmStyle("zpaq, level 5", GREY, ":", "8"),
     "unigram": ArmStyle("Unigram", LIGHT, "-.", "d"),
     "uniform": ArmStyle("Uniform", LIGHT, ":", "."),
     "untrained": ArmStyle("Untrained", LIGHT, "--", "x"),
 }
 
 
+# Arms that look like another because they are its kin, under a name of their own.
+KIN = {
+    "tau-0.01": ("sharp", "τ = 0.01"),
+    "zpaq-5": ("zpaq", "zpaq, level 5"),
+    **{f"counts-{order}": ("counts", f"Counts, order {order}") for order in range(1, 9)},
+    **{f"ppmd-{order}": ("ppmd", f"PPMd, order {order}") for order in (4, 6, 16)},
+}
+
+
 def arm_style(arm: str) -> ArmStyle:
     """The arm's style; an arm of one's own gets one from its name, the same in every figure and every run."""
+    if arm in KIN:
+        like, label = KIN[arm]
+        return replace(ARMS[like], label=label)
     if arm in ARMS:
         return ARMS[arm]
     number = zlib.crc32(arm.encode("utf-8"))  # Python's own hash differs from run to run
