@@ -73,6 +73,7 @@ def prequential_curves(
     levels: Sequence[Level] = (),
     title: str = "Bits per token, scored before learning from it",
     ylabel: str = "bits per token (lower is better)",
+    legend: str = "learner, bits at the end",
 ) -> "Figure":
     """One line per arm, {arm: (tokens, bits)}; the legend is in the order in which the lines end."""
     if not curves:
@@ -88,7 +89,7 @@ def prequential_curves(
     _mark_levels(axes, levels, np.concatenate([y for _, y in drawn.values()]))
     axes.set(title=title, xlabel="tokens seen", ylabel=ylabel)
     _tokens_axis(axes, max(float(x.max()) for x, _ in drawn.values()))
-    figure.legend(loc="outside right center", title="learner, bits at the end", title_fontsize=9, handlelength=2.6)
+    figure.legend(loc="outside right center", title=legend, title_fontsize=9, handlelength=2.6)
     return figure
 
 

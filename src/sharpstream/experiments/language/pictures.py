@@ -56,7 +56,9 @@ def gate_figure(rows: Sequence[Row], arms: Sequence[str]) -> "Figure | None":
     if not known:
         return None
     title, ylabel = "How often the first memory still learns", "share of wake steps that update it"
-    return prequential_curves(known, title=title, ylabel=ylabel)
+    figure: Figure = prequential_curves(known, title=title, ylabel=ylabel, legend="arm, share at the end")
+    figure.axes[0].set_ylim(0.0, 1.05)
+    return figure
 
 
 def tradeoff_figure(rows: Sequence[Row], arms: Sequence[str]) -> "Figure | None":
