@@ -12,6 +12,7 @@ from sharpstream.experiments.language.tables import arms_of, by_repetition, esti
 from sharpstream.report.curves import prequential_curves
 from sharpstream.report.panels import probe_bars, retention_figure
 from sharpstream.report.scatter import bits_against_seconds
+from sharpstream.report.style import arm_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,7 +35,7 @@ def curves_figure(rows: Sequence[Row], arms: Sequence[str], title: str, levels: 
     """Prequential bits along the stream; arms that only have a mean are drawn as levels."""
     curves = {arm: mean_curve(rows, arm) for arm in arms}
     known = [(mean_of(rows, arm, "bits"), arm) for arm in levels]
-    lines = [(bits, f"{arm} {bits:.2f}") for bits, arm in known if not math.isnan(bits)]
+    lines = [(bits, f"{arm_style(arm).label} {bits:.2f}") for bits, arm in known if not math.isnan(bits)]
     drawn = {arm: curve for arm, curve in curves.items() if curve[0]}
     return prequential_curves(drawn, levels=lines, title=title, ylabel="bits per character (lower is better)")
 
