@@ -1,10 +1,12 @@
 """The language studies: every number is what it says, arms differ in one thing, nothing reported was tuned on."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from sharpstream.commands.reproduce import ReproduceOptions, whole_command
 from sharpstream.config import RunConfig, StreamConfig
 from sharpstream.errors import ConfigError
 from sharpstream.experiments import harness, recipes
@@ -74,6 +76,12 @@ def test_an_interrupted_experiment_shows_what_it_has_and_says_so(tmp_path, monke
     assert f"2 of {len(segments.jobs('quick', 'fair'))} jobs" in page
     with pytest.raises(ConfigError, match="no job of text8 is called 'nobody'"):
         reproduce("text8", "quick", "fair", tmp_path, workers=1, command="-", only="nobody")
+
+
+def test_rows_name_the_command_that_makes_all_of_them():
+    options = ReproduceOptions(name="text8", scale="laptop", only="segment0-*", jobs=1)
+    told = "sharp reproduce text8 --scale laptop --protocol fair --jobs 1 --out results/text8"
+    assert whole_command(options, Path("results/text8")) == told
 
 
 def test_text_that_is_too_short_is_refused_before_anything_runs():

@@ -39,7 +39,7 @@ def main(argv: Sequence[str]) -> int:
     if options.name not in EXPERIMENTS:
         raise ConfigError(f"there is no experiment {options.name!r}; there are: {', '.join(EXPERIMENTS)}")
     out = options.out or default_out(options.name, options.scale, options.protocol)
-    command = shlex.join(["sharp", "reproduce", *argv])
+    command = whole_command(options, out)
     reproduce(
         options.name, options.scale, options.protocol, out, workers=options.jobs, command=command, only=options.only
     )
@@ -51,3 +51,9 @@ def main(argv: Sequence[str]) -> int:
 def default_out(name: str, scale: str, protocol: str) -> Path:
     """Where an experiment goes when nobody says; `sharp plan` looks there for what is done."""
     return Path("reproduced") / f"{name}-{scale}-{protocol}"
+
+
+def whole_command(options: ReproduceOptions, out: Path) -> str:
+    """What makes all rows again: without --only, which says what was done this time."""
+    words = ["--scale", options.scale, "--protocol", options.protocol, "--jobs", str(options.jobs), "--out", str(out)]
+    return shlex.join(["sharp", "reproduce", options.name, *words])
