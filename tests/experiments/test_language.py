@@ -1,5 +1,6 @@
 """The language studies: every number is what it says, arms differ in one thing, nothing reported was tuned on."""
 
+import json
 import math
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from sharpstream.commands.reproduce import ReproduceOptions, whole_command
 from sharpstream.config import RunConfig, StreamConfig
-from sharpstream.errors import ConfigError
+from sharpstream.errors import ConfigError, RunError
 from sharpstream.experiments import harness, recipes
 from sharpstream.experiments.harness import Job, experiment_named, reproduce
 from sharpstream.experiments.language import segments, tables, text8_sleep, text8_threshold, text8_tuning, variants
@@ -76,6 +77,23 @@ def test_an_interrupted_experiment_shows_what_it_has_and_says_so(tmp_path, monke
     assert f"2 of {len(segments.jobs('quick', 'fair'))} jobs" in page
     with pytest.raises(ConfigError, match="no job of text8 is called 'nobody'"):
         reproduce("text8", "quick", "fair", tmp_path, workers=1, command="-", only="nobody")
+
+
+def test_a_job_of_a_recipe_that_changed_since_is_not_taken_for_the_new_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        harness, "_run", lambda study, jobs, out, workers, total: [harness.do_job(study.name, j, out) for j in jobs]
+    )
+    again = {"workers": 1, "command": "-", "only": "segment0-rnn"}
+    reproduce("text8", "quick", "fair", tmp_path, **again)
+    kept = tmp_path / "jobs" / "segment0-rnn.json"
+    made = json.loads(kept.read_text())
+    del made["runs"][0]["model"]["carry"]  # a setting that came later decided nothing
+    kept.write_text(json.dumps(made))
+    reproduce("text8", "quick", "fair", tmp_path, **again)
+    made["runs"][0]["model"]["adam"]["lr"] = 0.5
+    kept.write_text(json.dumps(made))
+    with pytest.raises(RunError, match=r"other settings \(model.adam.lr: 0.5"):
+        reproduce("text8", "quick", "fair", tmp_path, **again)
 
 
 def test_rows_name_the_command_that_makes_all_of_them():

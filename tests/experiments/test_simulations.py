@@ -86,7 +86,7 @@ class Counting:
 
     def __init__(self, log):
         self.log = log
-        self.experiment = replace(experiment_named("drift"), jobs=self.jobs, work=self.work)
+        self.experiment = replace(experiment_named("drift"), jobs=self.jobs, work=self.work, runs=None)
 
     def jobs(self, scale, protocol):
         return [Job(f"job-{i}", {"seed": i}) for i in range(3)]

@@ -18,10 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sharpstream.config import RunConfig
+from sharpstream.config_files import to_dict
 from sharpstream.errors import ConfigError, RunError
 from sharpstream.evaluate.atomic import write_whole
 from sharpstream.evaluate.machine import describe
+from sharpstream.experiments.speed import model_of
 from sharpstream.experiments.workers import Progress, work_off
+from sharpstream.rundir import differences
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -104,7 +107,7 @@ def reproduce(
         _run(experiment, missing, out, workers, len(wanted))
     done = [job for job in jobs if job_file(out, job).exists()]
     stamp = {"experiment": name, "scale": scale, "protocol": protocol, "command": command}
-    rows = [{**stamp, **row} for job in done for row in _rows(job_file(out, job), job)]
+    rows = [{**stamp, **row} for job in done for row in _rows(experiment, job, job_file(out, job))]
     write_whole(out / "rows.csv", csv_text(rows))
     from sharpstream.report.style import save_figure
 
@@ -128,23 +131,54 @@ def job_file(out: Path, job: Job) -> Path:
     return out / "jobs" / f"{job.key}.json"
 
 
-def _rows(path: Path, job: Job) -> list[Row]:
+def _rows(experiment: Experiment, job: Job, path: Path) -> list[Row]:
     try:
         done = json.loads(path.read_text())
-        if done["settings"] != json.loads(json.dumps(dict(job.settings))):
-            raise RunError(f"{path} was made with other settings; delete it, or choose another --out")
+        found = differences(json.loads(json.dumps(dict(job.settings))), done["settings"])
+        for now, made in zip(decisive(experiment, job), done.get("runs", []), strict=False):
+            found += differences(_as_far_as(made, now), made)
+        if found:
+            told = f"{path} was made with other settings ({'; '.join(found)}); delete it, or choose another --out"
+            raise RunError(told)
         return list(done["rows"])
-    except (OSError, ValueError, KeyError, TypeError) as problem:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
         raise RunError(f"{path} cannot be read ({problem}); delete it and repeat the command") from problem
+
+
+def decisive(experiment: Experiment, job: Job) -> list[dict[str, Any]]:
+    """What decides the rows of a job that is runs: a recipe that changed must not pass for the one that was run."""
+    configs = experiment.runs(job) if experiment.runs else []
+    return [
+        {
+            "learner": c.learner,
+            "tokens": c.tokens,
+            "seed": c.seed,
+            "stream": to_dict(c.stream),
+            "model": to_dict(model_of(c)),
+        }
+        for c in configs
+    ]
+
+
+def _as_far_as(made: Any, now: Any) -> Any:
+    """What is compared: settings that did not exist when the job was done decided nothing then."""
+    if isinstance(made, Mapping) and isinstance(now, Mapping):
+        return {name: _as_far_as(made[name], now[name]) for name in now if name in made}
+    return now
 
 
 def do_job(name: str, job: Job, out: Path) -> None:
     """Run one job in this process and keep its rows; called by the workers."""
-    machine = describe()
+    machine, experiment = describe(), experiment_named(name)
     began = time.time()
-    rows = experiment_named(name).work(job, out / "runs" / job.key)
+    rows = experiment.work(job, out / "runs" / job.key)
     stamp = {"hardware": machine.hardware, "software": machine.software}
-    done = {"settings": dict(job.settings), "seconds": time.time() - began, "rows": [{**row, **stamp} for row in rows]}
+    done = {
+        "settings": dict(job.settings),
+        "runs": decisive(experiment, job),
+        "seconds": time.time() - began,
+        "rows": [{**row, **stamp} for row in rows],
+    }
     write_whole(job_file(out, job), json.dumps(done))
 
 
