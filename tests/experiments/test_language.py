@@ -10,11 +10,12 @@ import pytest
 from sharpstream.commands.reproduce import ReproduceOptions, whole_command
 from sharpstream.config import RunConfig, StreamConfig
 from sharpstream.errors import ConfigError, RunError
+from sharpstream.evaluate.protocols import FAIR
 from sharpstream.experiments import harness, recipes
 from sharpstream.experiments.harness import Job, experiment_named, reproduce
 from sharpstream.experiments.language import segments, tables, text8_sleep, text8_threshold, text8_tuning, variants
 from sharpstream.experiments.language.arms import SIZES, run_of
-from sharpstream.experiments.language.measure import read, seconds_per_1000
+from sharpstream.experiments.language.measure import measured, read, seconds_per_1000
 from sharpstream.factory import make_learner
 from sharpstream.learners.compressors import ppmd
 
@@ -57,7 +58,6 @@ def test_pages_and_pictures_of_what_is_there(tmp_path):
     rows = rows_of(tmp_path, "sharp", "rnn", "counts-5", "unigram")
     page = experiment.page(rows)
     assert "| SHARP |" in page
-    assert "update interval" not in page.split("\n")[0]
     pictures = experiment.more_figures(rows)
     assert set(pictures) == {"probes", "retention", "gate", "tradeoff"}
     assert experiment.figure(rows).axes
@@ -102,9 +102,11 @@ def test_rows_name_the_command_that_makes_all_of_them():
     assert whole_command(options, Path("results/text8")) == told
 
 
-def test_text_that_is_too_short_is_refused_before_anything_runs():
+def test_text_that_is_too_short_is_refused_before_anything_runs(tmp_path):
+    config = segments.config_of(QUICK["unigram"].settings)
     with pytest.raises(ConfigError, match="are needed"):
-        read(StreamConfig(name="python-docs"), (0, 10**9))
+        measured(tmp_path / "run", config, "unigram", FAIR, {"forward": (0, 10**9)})
+    assert not (tmp_path / "run").exists()
 
 
 # ---- fairness ------------------------------------------------------------------------------------------------------
@@ -164,7 +166,15 @@ def test_the_arms_of_an_ablation_start_from_the_same_weights(changes):
 
 
 def row(arm, segment, metric, value, **more) -> dict:
-    return {"arm": arm, "segment": segment, "seed": segment, "metric": metric, "value": value, **more}
+    return {
+        "arm": arm,
+        "segment": segment,
+        "seed": segment,
+        "token_budget": 9,
+        "metric": metric,
+        "value": value,
+        **more,
+    }
 
 
 def test_differences_are_paired_over_what_both_were_run_on():
@@ -173,6 +183,7 @@ def test_differences_are_paired_over_what_both_were_run_on():
     gap = tables.difference(rows, "sharp", "gru", "bits")
     assert (round(gap.mean, 9), gap.n) == (-0.3, 2)
     assert tables.difference(rows, "sharp", "lstm", "bits") is None
+    assert tables.difference([*rows, row("wide", 0, "bits", 1.0, token_budget=1)], "sharp", "wide", "bits") is None
     verdicts = [tables.better(rows, a, b, "bits", "", "").verdict for a, b in (("sharp", "gru"), ("gru", "sharp"))]
     assert verdicts == ["holds", "does not hold"]
     close = [row("a", 0, "bits", 2.0), row("b", 0, "bits", 2.004)]
@@ -196,12 +207,12 @@ def test_the_dearest_learners_read_the_first_segment_only():
 def test_the_retention_matrix_is_rebuilt_from_its_rows():
     cells = {(10, 0): 3.0, (10, 1): 4.0, (20, 0): 2.0, (20, 1): 2.5}
     rows = [row("sharp", 0, "retention", v, tokens=time, place=place) for (time, place), v in cells.items()]
-    matrix = tables.retention_of(rows, "sharp", (0, 0))
+    matrix = tables.retention_of(rows, "sharp", (0, 0, 9))
     assert matrix.times == [10, 20]
     assert matrix.bits.tolist() == [[3.0, 4.0], [2.0, 2.5]]
     assert matrix.segments[1].learned_by(20)
     assert not matrix.segments[1].learned_by(10)
-    assert tables.retention_of(rows[:2], "sharp", (0, 0)) is None
+    assert tables.retention_of(rows[:2], "sharp", (0, 0, 9)) is None
 
 
 def test_seconds_come_from_the_median_interval():

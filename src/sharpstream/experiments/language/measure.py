@@ -59,6 +59,7 @@ def measured(
     directory: Path, config: RunConfig, arm: str, protocol: EvaluationProtocol, probes: Mapping[str, Span]
 ) -> list[Row]:
     """Run to the end, then the curve, the means, the cost, the retention matrix and the frozen probes."""
+    texts = {name: read(config.stream, span) for name, span in probes.items()}  # what is missing is said before hours
     run(directory, config, checkpoint_seconds=CHECKPOINT_SECONDS)
     work = opened(directory)
     found = Rows(arm, config, regime_of(work.learner, config, protocol, clip=None, command="-"))
@@ -70,8 +71,8 @@ def measured(
             for place, bits in enumerate(row["bits"]):
                 found.add("retention", bits, tokens=row["tokens"], place=place)
     cap = PAPER_CAP if protocol.clip is None else protocol.clip_for(work.learner.name, config.stream.name)
-    for name, span in probes.items():
-        scored = score_probe(work.learner, read(config.stream, span), probe=name, cap=cap or math.inf)
+    for name, text in texts.items():
+        scored = score_probe(work.learner, text, probe=name, cap=cap or math.inf)
         found.add(f"{name}_bits", scored.bits)
         found.add(f"{name}_bits_clipped", scored.bits_clipped, clip=cap)
     return found.rows

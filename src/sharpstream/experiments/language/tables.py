@@ -15,7 +15,7 @@ from sharpstream.experiments.language.measure import DIRECTIONS, result_rows
 from sharpstream.report.grid import Cell, Grid, markdown
 from sharpstream.report.style import arm_style, tokens_label
 
-Key = tuple[int, int]  # segment, seed
+Key = tuple[int, int, int]  # segment, seed, tokens learned from: only what agrees in all three is compared
 HAIR = 0.005  # bits: a smaller difference is none
 
 
@@ -25,9 +25,11 @@ def arms_of(rows: Iterable[Row]) -> list[str]:
 
 
 def by_repetition(rows: Iterable[Row], arm: str, metric: str) -> dict[Key, float]:
-    """The value of each segment and seed."""
+    """The value of each segment, seed and budget of tokens."""
     return {
-        (row["segment"], row["seed"]): row["value"] for row in rows if row["arm"] == arm and row["metric"] == metric
+        (row["segment"], row["seed"], row["token_budget"]): row["value"]
+        for row in rows
+        if row["arm"] == arm and row["metric"] == metric
     }
 
 
@@ -138,7 +140,9 @@ def retention_of(rows: Iterable[Row], arm: str, key: Key) -> RetentionMatrix | N
     cells = {
         (row["tokens"], row["place"]): row["value"]
         for row in rows
-        if row["metric"] == "retention" and row["arm"] == arm and (row["segment"], row["seed"]) == key
+        if row["metric"] == "retention"
+        and row["arm"] == arm
+        and (row["segment"], row["seed"], row["token_budget"]) == key
     }
     times, places = sorted({time for time, _ in cells}), sorted({place for _, place in cells})
     if len(times) < 2:
