@@ -63,7 +63,7 @@ def test_pages_and_pictures_of_what_is_there(tmp_path):
     assert experiment.figure(rows).axes
     found = {finding.claim: finding.verdict for finding in experiment.findings(rows)}
     assert found["SHARP is better than LSTM (prequential, paired)"] == "not run"
-    assert found["SHARP is better than Counts, order 5 (prequential, paired)"] == "does not hold"  # 6,000 characters
+    assert found["SHARP is better than Counts, order 5 (prequential, paired)"] == "does not hold, one segment"
 
 
 def test_an_interrupted_experiment_shows_what_it_has_and_says_so(tmp_path, monkeypatch):
@@ -184,10 +184,22 @@ def test_differences_are_paired_over_what_both_were_run_on():
     assert (round(gap.mean, 9), gap.n) == (-0.3, 2)
     assert tables.difference(rows, "sharp", "lstm", "bits") is None
     assert tables.difference([*rows, row("wide", 0, "bits", 1.0, token_budget=1)], "sharp", "wide", "bits") is None
-    verdicts = [tables.better(rows, a, b, "bits", "", "").verdict for a, b in (("sharp", "gru"), ("gru", "sharp"))]
-    assert verdicts == ["holds", "does not hold"]
-    close = [row("a", 0, "bits", 2.0), row("b", 0, "bits", 2.004)]
-    assert tables.better(close, "a", "b", "bits", "", "").verdict == "no difference"
+
+
+@pytest.mark.parametrize(
+    ("ours", "verdict", "turned"),
+    [
+        ((2.0, 3.0), "holds", "does not hold"),  # -0.50 and -0.52: ± 0.13
+        ((2.4, 3.0), "not decided", "not decided"),  # -0.10 and -0.52: the interval has 0 in it
+        ((2.496, 3.524), "no difference", "no difference"),
+        ((2.0,), "holds, one segment", "does not hold, one segment"),
+    ],
+)
+def test_a_verdict_needs_an_interval_without_zero(ours, verdict, turned):
+    rows = [row("a", segment, "bits", bits) for segment, bits in enumerate(ours)]
+    rows += [row("b", segment, "bits", bits) for segment, bits in enumerate((2.5, 3.52))]
+    assert tables.better(rows, "a", "b", "bits", "", "").verdict == verdict
+    assert tables.better(rows, "b", "a", "bits", "", "").verdict == turned
 
 
 def test_learners_are_ranked_on_text_that_all_of_them_read():

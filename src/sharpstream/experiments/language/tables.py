@@ -93,12 +93,21 @@ def difference(rows: Sequence[Row], ours: str, theirs: str, metric: str) -> Esti
 
 
 def better(rows: Sequence[Row], ours: str, theirs: str, metric: str, claim: str, published: str) -> Finding:
-    """Whether ours has fewer bits, paired; less than a hair is no difference."""
+    """Whether ours has fewer bits, paired."""
     gap = difference(rows, ours, theirs, metric)
     if gap is None:
         return Finding(claim, published, "-", "not run")
-    verdict = "no difference" if abs(gap.mean) <= HAIR else "holds" if gap.mean < 0 else "does not hold"
-    return Finding(claim, published, f"{plus_minus(gap, sign=True)} bits (n = {gap.n})", verdict)
+    return Finding(claim, published, f"{plus_minus(gap, sign=True)} bits (n = {gap.n})", _verdict(gap))
+
+
+def _verdict(gap: Estimate) -> str:
+    """Less than a hair is no difference; an interval that has 0 in it decides nothing; one pair has no interval."""
+    if abs(gap.mean) <= HAIR:
+        return "no difference"
+    if gap.low <= 0.0 <= gap.high:
+        return "not decided"
+    said = "holds" if gap.mean < 0 else "does not hold"
+    return said if gap.n > 1 else f"{said}, one segment"
 
 
 def retention_table(rows: Sequence[Row], title: str, baseline: str = "counts-5") -> str:
