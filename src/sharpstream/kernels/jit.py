@@ -54,8 +54,13 @@ def _keep_callees_private() -> None:
 
     Numba leaves those copies as weak symbols: a copy that another kernel brought into the process earlier is called
     instead, and LLVM may have rounded the two differently. The last bit then hung on which kernel was loaded first.
+
+    These are Numba's inner parts. Where a later Numba has others, kernels are as good but for that last bit:
+    tests/learners/test_warm.py would say so.
     """
     library_class: Any = CPUCodeLibrary  # Numba is not typed
+    if not all(hasattr(library_class, name) for name in ("_finalize_final_module", "_get_module_for_linking")):
+        return
     finish = library_class._finalize_final_module
 
     def finish_private(library: Any) -> None:
