@@ -68,7 +68,8 @@ def main_table(rows: Sequence[Row], title: str) -> str:
     columns = ("learner", "prequential", *DIRECTIONS, *(f"{d}, capped" for d in DIRECTIONS))
     columns += ("s / 1000 tokens", "parameters", "active", "regime")
     note = (
-        "Bits per character, mean ± half of the 95 % interval over segments; true bits unless they are called capped."
+        "Bits per character, mean ± half of the 95 % interval over segments; true bits unless they are called capped. "
+        "Seconds are those of these very runs, with whatever ran beside them; `wall-time` measures each learner alone."
     )
     return markdown(Grid(title=title, columns=columns, rows=tuple(lines), note=note))
 
