@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sharpstream.experiments.harness import Job, experiment_named, reproduce
-from sharpstream.experiments.language import nonstationarity, wall_time
+from sharpstream.experiments.language import nonstationarity, nonstationarity_page, wall_time, wall_time_page
 
 
 def curve(text, kind, distance, *, shuffled=0.082, words=0.079, longest=100):
@@ -63,7 +63,7 @@ def test_a_text_in_which_nothing_changes_is_not_called_changing():
 
 
 def test_the_shape_of_a_straight_curve_by_hand():
-    (shape,) = nonstationarity.shapes(curve("a", "book", lambda lag: 0.1 + 0.001 * lag, longest=20), "book")
+    (shape,) = nonstationarity_page.shapes(curve("a", "book", lambda lag: 0.1 + 0.001 * lag, longest=20), "book")
     assert shape.first == pytest.approx(0.101)
     assert shape.few == pytest.approx(0.110)
     assert shape.change == pytest.approx(0.010)  # lags 10 to 20
@@ -110,8 +110,11 @@ def timed_rows(width, seconds):
 
 
 AS_PUBLISHED = {
-    **wall_time.PUBLISHED, "sharp, every step learns": 10.0, "sharp wake, every step learns": 8.0, "counts-5": 0.001,
-}  # fmt: skip
+    **wall_time_page.PUBLISHED,
+    "sharp, every step learns": 10.0,
+    "sharp wake, every step learns": 8.0,
+    "counts-5": 0.001,
+}
 
 
 def test_wall_time_runs_from_a_command_and_times_every_arm(tmp_path):

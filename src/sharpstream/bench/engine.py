@@ -10,7 +10,8 @@ import numpy as np
 from sharpstream.bench.floor import floor
 from sharpstream.config import SharpConfig
 from sharpstream.evaluate.timing import Timed, Work, in_turn, learning, resident_megabytes
-from sharpstream.experiments.language.wall_time import RESTS, SLEEP_EVERY, sleeping
+from sharpstream.experiments.language.wall_time import RESTS, sleeping
+from sharpstream.experiments.language.wall_time_page import SLEEP_EVERY
 from sharpstream.experiments.recipes import never_sleeps, text8
 from sharpstream.learners.sharp import Sharp
 
