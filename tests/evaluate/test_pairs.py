@@ -60,3 +60,9 @@ def test_one_pair_has_no_interval() -> None:
 def test_no_pairs_is_an_error() -> None:
     with pytest.raises(ConfigError, match="no values"):
         mean_interval([])
+
+
+def test_infinite_bits_have_an_infinite_mean_and_no_interval():
+    assert mean_interval([2.0, math.inf]).mean == math.inf
+    assert math.isnan(mean_interval([2.0, math.inf]).low)
+    assert math.isnan(mean_interval([-math.inf, math.inf]).mean)  # each side lost one

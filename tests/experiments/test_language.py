@@ -202,6 +202,22 @@ def test_a_verdict_needs_an_interval_without_zero(ours, verdict, turned):
     assert tables.better(rows, "b", "a", "bits", "", "").verdict == turned
 
 
+def test_a_learner_that_diverges_is_a_result_and_stops_nobody(tmp_path):
+    config = text8_tuning.with_steps(segments.config_of(QUICK["rnn"].settings), lr=1e38, beta2=0.99)
+    rows = [{**one, "experiment": "text8"} for one in measured(tmp_path / "rnn", config, "rnn", FAIR, {})]
+    assert {one["metric"]: one["value"] for one in rows}["bits"] == math.inf
+    stamp = {"protocol": "fair", "command": "-", "hardware": "-", "software": "-"}
+    rows = [{**one, **stamp} for one in rows] + rows_of(tmp_path, "counts-5")
+    assert "| RNN | diverged |" in tables.main_table(rows, "")
+    assert tables.better(rows, "counts-5", "rnn", "bits", "", "").verdict == "holds, one segment"
+    experiment = experiment_named("text8")
+    assert experiment.figure(rows).axes
+    assert set(experiment.more_figures(rows)) == {"probes", "tradeoff"}
+    tuned = [{**one, "lr": 1e-3, "beta2": 0.99} for one in rows]
+    assert text8_tuning.figure(tuned).axes
+    assert "diverged" in text8_tuning.page(tuned)
+
+
 def test_learners_are_ranked_on_text_that_all_of_them_read():
     rows = [row("sharp", 0, "bits", 2.0), row("sharp", 1, "bits", 1.0), row("gru", 0, "bits", 1.9)]
     assert tables.means_on_shared(rows, ("sharp", "gru", "lstm"), "bits") == {"sharp": 2.0, "gru": 1.9}

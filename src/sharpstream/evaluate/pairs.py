@@ -39,11 +39,11 @@ def mean_interval(values: Sequence[float], *, level: float = 0.95) -> Estimate:
         raise ConfigError("there are no values to average")
     if not 0.0 < level < 1.0:
         raise ConfigError(f"level = {level!r}: it must be between 0 and 1, such as 0.95")
+    if not all(map(math.isfinite, values)):
+        return Estimate(sum(values) / n, math.nan, math.nan, n, level)
     mean = math.fsum(values) / n
     if n == 1:
         return Estimate(mean, math.nan, math.nan, 1, level)
-    if not math.isfinite(mean):
-        return Estimate(mean, math.nan, math.nan, n, level)
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
     half = t_quantile(0.5 * (1.0 + level), n - 1) * deviation / math.sqrt(n)
     return Estimate(mean, mean - half, mean + half, n, level)

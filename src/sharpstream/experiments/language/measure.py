@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any
 
 from sharpstream.config import RunConfig, StreamConfig
-from sharpstream.errors import ConfigError
+from sharpstream.errors import ConfigError, NumericalError
 from sharpstream.evaluate.bits import PAPER_CAP
 from sharpstream.evaluate.probes import score_probe
 from sharpstream.evaluate.protocols import EvaluationProtocol
@@ -24,7 +24,7 @@ from sharpstream.experiments.regimes import regime_of
 from sharpstream.frozen import opened
 from sharpstream.learners import compressors
 from sharpstream.learners.contract import Tokens
-from sharpstream.loop import Run, run
+from sharpstream.loop import Run, prepare, run
 from sharpstream.streams import open_stream
 
 Span = tuple[int, int]
@@ -60,7 +60,10 @@ def measured(
 ) -> list[Row]:
     """Run to the end, then the curve, the means, the cost, the retention matrix and the frozen probes."""
     texts = {name: read(config.stream, span) for name, span in probes.items()}  # what is missing is said before hours
-    run(directory, config, checkpoint_seconds=CHECKPOINT_SECONDS)
+    try:
+        run(directory, config, checkpoint_seconds=CHECKPOINT_SECONDS)
+    except NumericalError:
+        return _diverged(directory, config, arm, protocol)
     work = opened(directory)
     found = Rows(arm, config, regime_of(work.learner, config, protocol, clip=None, command="-"))
     log = work.metrics.rows()
@@ -75,6 +78,17 @@ def measured(
         scored = score_probe(work.learner, text, probe=name, cap=cap or math.inf)
         found.add(f"{name}_bits", scored.bits)
         found.add(f"{name}_bits_clipped", scored.bits_clipped, clip=cap)
+    return found.rows
+
+
+def _diverged(directory: Path, config: RunConfig, arm: str, protocol: EvaluationProtocol) -> list[Row]:
+    """Learning left the finite numbers. That is a result: the curve as far as it goes, and bits without end."""
+    work = prepare(directory, config)
+    found = Rows(arm, config, regime_of(work.learner, config, protocol, clip=None, command="-"))
+    _add_curve(found, work.metrics.rows())
+    found.add("bits", math.inf)
+    found.add("parameters", work.learner.parameters())
+    found.add("active_parameters", work.learner.parameters(active=True))
     return found.rows
 
 

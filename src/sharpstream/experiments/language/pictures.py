@@ -65,7 +65,7 @@ def gate_figure(rows: Sequence[Row], arms: Sequence[str]) -> "Figure | None":
 def tradeoff_figure(rows: Sequence[Row], arms: Sequence[str]) -> "Figure | None":
     """Prequential bits against seconds per 1000 tokens."""
     points = {arm: (mean_of(rows, arm, "seconds_per_1000"), mean_of(rows, arm, "bits")) for arm in arms}
-    known = {arm: point for arm, point in points.items() if not any(map(math.isnan, point))}
+    known = {arm: point for arm, point in points.items() if all(map(math.isfinite, point))}
     return bits_against_seconds(known) if known else None
 
 

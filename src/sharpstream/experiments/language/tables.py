@@ -105,7 +105,7 @@ def _verdict(gap: Estimate) -> str:
     """Less than a hair is no difference; an interval that has 0 in it decides nothing; one pair has no interval."""
     if abs(gap.mean) <= HAIR:
         return "no difference"
-    if gap.low <= 0.0 <= gap.high:
+    if gap.low <= 0.0 <= gap.high or math.isnan(gap.mean):
         return "not decided"
     said = "holds" if gap.mean < 0 else "does not hold"
     return said if gap.n > 1 else f"{said}, one segment"
@@ -169,6 +169,8 @@ def plus_minus(found: Estimate | None, *, sign: bool = False) -> str | None:
     """2.320 ± 0.060; the mean alone when there is one repetition."""
     if found is None:
         return None
+    if not math.isfinite(found.mean):
+        return "diverged"
     mean = f"{found.mean:+.3f}" if sign else f"{found.mean:.3f}"
     return mean if found.n == 1 else f"{mean} ± {found.half_width:.3f}"
 

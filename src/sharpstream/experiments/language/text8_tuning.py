@@ -4,6 +4,7 @@ Characters 50M to 51M of text8. The choice (fewest prequential bits) goes into `
 numbers beside it.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from sharpstream.experiments.harness import Experiment, Finding, Job, Row
 from sharpstream.experiments.language.arms import SIZES, run_of
 from sharpstream.experiments.language.measure import Span, measured
 from sharpstream.experiments.language.segments import MILLION
-from sharpstream.report.grid import Grid, markdown
+from sharpstream.report.grid import Cell, Grid, markdown
 from sharpstream.report.style import arm_style, new_figure, styled
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def findings(rows: Sequence[Row]) -> list[Finding]:
     for arm, points in grid(rows).items():
         lr, beta2 = min(points, key=lambda point: points[point])
         used = recipes.text8_steps(arm)
-        ours = f"step {lr:g}, β2 {beta2:g}: {points[lr, beta2]:.4f} bits of {len(points)} points"
+        ours = f"step {lr:g}, β2 {beta2:g}: {points[lr, beta2]:.4f} bits, best of {len(points)} points"
         verdict = "in the recipe" if (used.lr, used.beta2) == (lr, beta2) else "not in the recipe"
         found.append(Finding(f"best for {arm_style(arm).label}", "step 0.0001, β2 0.999", ours, verdict))
     return found
@@ -130,11 +131,15 @@ def page(rows: Sequence[Row]) -> str:
     """The whole grid."""
     columns = ("learner", *(f"{lr:g}, β2 {beta2:g}" for lr in STEPS for beta2 in BETA2))
     lines = tuple(
-        (arm_style(arm).label, *(points.get((lr, beta2)) for lr in STEPS for beta2 in BETA2))
+        (arm_style(arm).label, *(_cell(points.get((lr, beta2))) for lr in STEPS for beta2 in BETA2))
         for arm, points in grid(rows).items()
     )
     note = "Prequential bits per character; columns are step size and β2."
     return markdown(Grid(title="The grid", columns=columns, rows=lines, note=note, decimals=4))
+
+
+def _cell(bits: float | None) -> Cell:
+    return "diverged" if bits == math.inf else bits
 
 
 EXPERIMENT = Experiment(
