@@ -108,3 +108,22 @@ def test_zpaq_on_ten_million_characters_of_text8() -> None:
         return
     tokens = open_stream(StreamConfig(name="text8", end=10_000_000), seed=0).take(10_000_000)
     assert zpaq(5).prequential(tokens, 27) == pytest.approx(1.601, abs=5e-4)
+
+
+def test_the_training_text_is_compressed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[bytes] = []
+
+    class Package:
+        @staticmethod
+        def compress(data: bytes, **options: object) -> bytes:
+            texts.append(data)
+            return data
+
+    monkeypatch.setattr(importlib, "import_module", lambda name: Package)
+    train = letters(100)
+    for made in (ppmd(4), zpaq(5)):
+        texts.clear()
+        assert made.prequential(train, 27) == 8.0
+        assert made.forward_adaptive(train, letters(64, seed=1), 27) == 8.0
+        assert made.repeat_adaptive(train, 64, 27) == 8.0
+        assert [len(text) for text in texts] == [100, 164, 164]

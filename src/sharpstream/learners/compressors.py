@@ -5,6 +5,7 @@ prequential (whole stream), forward-adaptive (an unseen probe after the training
 beginning of the training text once more). Packages pyppmd and zpaq (extra `compressors`) are imported when asked for.
 """
 
+import functools
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ PPMD_ORDERS = (4, 6, 16)
 # there, 1.90 at 16 MB); from 256 MB on nothing changes.
 PPMD_MEMORY = 1 << 30
 LETTERS = 27  # space, a-z
+_once = functools.lru_cache(maxsize=2)  # every measure needs the size of the training text; zpaq takes minutes for it
 TOO_SMALL = 64  # tokens: below this the containers' headers are most of the size
 
 
@@ -53,6 +55,7 @@ def ppmd(order: int, *, memory: int = PPMD_MEMORY) -> Compressor:
         raise ConfigError(f"order = {order}: PPMd takes an integer in 2..64")
     module = _needed("pyppmd")
 
+    @_once
     def size(data: bytes) -> int:
         return len(module.compress(data, max_order=order, mem_size=memory, variant="H"))
 
@@ -65,6 +68,7 @@ def zpaq(level: int = 5) -> Compressor:
         raise ConfigError(f"level = {level}: zpaq takes an integer in 1..5")
     module = _needed("zpaq")
 
+    @_once
     def size(data: bytes) -> int:
         return len(module.compress(data, level=level, threads=1, hints=False))
 
