@@ -54,7 +54,7 @@ def means_on_shared(rows: Sequence[Row], arms: Iterable[str], metric: str) -> di
 
 
 def main_table(rows: Sequence[Row], title: str) -> str:
-    """True bits first, capped ones beside, cost and size; the regime is a column, because learners differ in it."""
+    """True bits first, capped ones beside, cost and size; the regime is a column wherever learners differ in it."""
     metrics = ("bits", *(f"{d}_bits" for d in DIRECTIONS), *(f"{d}_bits_clipped" for d in DIRECTIONS))
     table = Table(result_rows(row for row in rows if row["metric"] == "bits"), mixed=True)
     regimes = {row.arm: table.regime_label(row) for row in table.rows}
@@ -67,10 +67,13 @@ def main_table(rows: Sequence[Row], title: str) -> str:
         lines.append((arm_style(arm).label, *cells, _short(seconds), *counts, regimes.get(arm, "")))
     columns = ("learner", "prequential", *DIRECTIONS, *(f"{d}, capped" for d in DIRECTIONS))
     columns += ("s / 1000 tokens", "parameters", "active", "regime")
+    shared = set(regimes.values())
+    if len(shared) == 1:  # said once, below
+        columns, lines = columns[:-1], [line[:-1] for line in lines]
     note = (
         "Bits per character, mean ± half of the 95 % interval over segments; true bits unless they are called capped. "
         "Seconds are those of these very runs, with whatever ran beside them; `wall-time` measures each learner alone."
-    )
+    ) + (f" Regime of all: {shared.pop()}." if len(shared) == 1 else "")
     return markdown(Grid(title=title, columns=columns, rows=tuple(lines), note=note))
 
 
