@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from sharpstream.errors import ConfigError, RunError
 from sharpstream.experiments import harness
 from sharpstream.experiments.harness import EXPERIMENTS, Experiment, Job, experiment_named, reproduce
-from sharpstream.experiments.simulations import acceleration, drift, memory_carryover, replay_quality
+from sharpstream.experiments.simulations import acceleration, drift, halfway, memory_carryover, replay_quality
 from sharpstream.experiments.simulations.common import error_curve, final_error, near, quartiles
 
 SMALL = {  # the quick scale, smaller still: one job of each kind is enough here
@@ -140,3 +141,40 @@ def test_the_common_numbers_by_hand(tmp_path):
     config = acceleration.config_of("one level", 2, 0, 4_000, "fair")
     points = error_curve(tmp_path / "run", config, 2_000)
     assert [point["tokens"] for point in points] == [2_000, 4_000]
+
+
+# ---- how soon -------------------------------------------------------------------------------------------------------
+
+
+def fall(k, arm, seed, halfway_at):
+    """A run of 1M tokens whose error falls from 0.33 to 0.21 at one point."""
+    points = range(20_000, 1_000_001, 20_000)
+    return [{"k": k, "arm": arm, "seed": seed, "tokens": n, "error": 0.33 if n < halfway_at else 0.21} for n in points]
+
+
+def test_halfway_is_found_in_each_repetition_by_hand():
+    rows = fall(4, "alpha 4", 1, 100_000) + fall(4, "alpha 4", 0, 60_000) + fall(4, "alpha 4", 2, 2_000_000)
+    assert halfway.tokens_until_halfway(rows) == [60_000, 100_000, math.inf]
+    assert halfway.told([60_000, math.inf]) == "60k, never"
+    assert halfway.median_tokens([60_000, 100_000, math.inf]) == 100_000
+    line = "| α = 4 | 0.210, 0.210, 0.330 | 60k, 100k, never |"
+    assert line in halfway.table("", {"α = 4": rows, "none": []}, 1_000_000, 100_000)
+    assert line in acceleration.page(rows)
+
+
+@pytest.mark.parametrize(
+    ("k", "asleep", "awake", "verdict"),
+    [
+        (4, 60_000, 200_000, "agrees"),
+        (4, 60_000, 80_000, "differs"),  # one line of the log is no difference
+        (4, 60_000, 2_000_000, "agrees"),  # without sleep it never gets there
+        (4, 2_000_000, 2_000_000, "differs"),  # neither does
+        (2, 60_000, 80_000, "agrees"),
+        (2, 60_000, 200_000, "differs"),
+    ],
+)
+def test_sleep_helps_when_it_is_sooner_beyond_the_local_horizon(k, asleep, awake, verdict):
+    rows = [row for arm in acceleration.ARMS for row in fall(k, arm, 0, awake if arm == "no sleep" else asleep)]
+    found = {finding.claim: finding.verdict for finding in acceleration.findings(rows)}
+    told = "helps to learn sooner" if k > 2 else "makes nothing sooner"
+    assert found[f"K {k}: sleep {told} (equal start)"] == verdict

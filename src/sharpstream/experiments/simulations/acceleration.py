@@ -18,7 +18,8 @@ from sharpstream.experiments.simulations.common import (
     select,
     token_axis,
 )
-from sharpstream.report.style import arm_style, new_figure, styled
+from sharpstream.experiments.simulations.halfway import median_tokens, table, tokens_until_halfway, told
+from sharpstream.report.style import arm_style, new_figure, styled, tokens_label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -146,9 +147,32 @@ def findings(rows: Sequence[Row]) -> list[Finding]:
         expected = gain > 0.01 if k > 2 else abs(gain) <= 0.01
         claim = f"K {k}: sleep {'helps' if k > 2 else 'adds nothing'} (equal start)"
         found.append(holds(claim, "helps only beyond the local horizon", f"{gain:+.3f}", expected, needs=(gain,)))
+        found.append(_sooner(k, here))
         rnn = ends["rnn"]
         found.append(holds(f"K {k}: the RNN fails (aligned state)", "≈ 0.333", f"{rnn:.3f}", rnn > 0.3, needs=(rnn,)))
     return found
+
+
+def _sooner(k: int, rows: Sequence[Row]) -> Finding:
+    """Beside where they end: how soon the two arms are halfway. At K 2 equal means within one line of the log."""
+    asleep, awake = (tokens_until_halfway(select(rows, arm=arm)) for arm in ("alpha 4", "no sleep"))
+    with_sleep, without = median_tokens(asleep), median_tokens(awake)
+    sooner = 0.0 if with_sleep == without else without - with_sleep  # equal also when neither gets there
+    claim = f"K {k}: sleep {'helps to learn sooner' if k > 2 else 'makes nothing sooner'} (equal start)"
+    ours = f"halfway after {told(asleep)} tokens with sleep, {told(awake)} without"
+    expected = sooner > EVERY if k > 2 else abs(sooner) <= EVERY
+    return holds(claim, "helps only beyond the local horizon", ours, expected, needs=(sooner,))
+
+
+def page(rows: Sequence[Row]) -> str:
+    """Every repetition."""
+    parts = []
+    for k in sorted({row["k"] for row in rows}):
+        here = select(rows, k=k)
+        last = max(row["tokens"] for row in here)
+        arms = {arm.replace("alpha", "α ="): select(here, arm=arm) for arm in ARMS}
+        parts.append(table(f"K = {k}, {tokens_label(last)} tokens", arms, last, 5 * EVERY).strip("\n"))
+    return "\n\n".join(parts)
 
 
 EXPERIMENT = Experiment(
@@ -159,4 +183,5 @@ EXPERIMENT = Experiment(
     figure=figure,
     findings=findings,
     runs=runs,
+    page=page,
 )

@@ -82,11 +82,17 @@ def draw_error_levels(axes: "Axes") -> None:
 
 def final_error(rows: Sequence[Row], tokens: int, last: int) -> float:
     """Median over repetitions of the mean error over the last so many tokens."""
+    errors = final_errors(rows, tokens, last)
+    return float(np.median(errors)) if errors else float("nan")
+
+
+def final_errors(rows: Sequence[Row], tokens: int, last: int) -> list[float]:
+    """The mean error over the last so many tokens of each repetition, by seed."""
     by_seed: dict[int, list[float]] = {}
     for row in rows:
         if tokens - last < row["tokens"] <= tokens:
             by_seed.setdefault(row["seed"], []).append(row["error"])
-    return float(np.median([np.mean(errors) for errors in by_seed.values()])) if by_seed else float("nan")
+    return [float(np.mean(by_seed[seed])) for seed in sorted(by_seed)]
 
 
 def near(claim: str, published: float, ours: float, *, close: float = CLOSE) -> Finding:

@@ -18,6 +18,7 @@ from sharpstream.experiments.simulations.common import (
     select,
     token_axis,
 )
+from sharpstream.experiments.simulations.halfway import table
 from sharpstream.report.style import new_figure, styled
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ SIZES: dict[str, dict[str, Any]] = {
     "laptop": {"repetitions": 5, "tokens": 1_000_000, "depths": DEPTHS},
     "paper": {"repetitions": 10, "tokens": 1_000_000, "depths": DEPTHS},
 }
+TITLES = {"pre": "GELU before every linear but the last (published)", "between": "GELU between the linears"}
 PUBLISHED = {1: 0.325, 2: 0.217, 3: 0.215, 4: 0.274, 5: 0.327}
 COLOURS = {1: "#56B4E9", 2: "#0072B2", 3: "#D55E00", 4: "#CC79A7", 5: "#000000"}
 
@@ -70,13 +72,12 @@ def figure(rows: Sequence[Row]) -> "Figure":
     placements = [placement for placement in PLACEMENTS if select(rows, placement=placement)]
     drawing = new_figure(6.0 * len(placements), 4.4)
     panels = drawing.subplots(1, len(placements), sharey=True, squeeze=False)[0]
-    titles = {"pre": "GELU before every linear but the last (published)", "between": "GELU between the linears"}
     for axes, placement in zip(panels, placements, strict=True):
         for depth in sorted({row["depth"] for row in rows}):
             part = select(rows, placement=placement, depth=depth)
             draw_quartiles(axes, part, "tokens", "error", colour=COLOURS[depth], label=f"depth {depth}")
         draw_error_levels(axes)
-        axes.set(title=titles[placement], ylabel="share of wrong guesses")
+        axes.set(title=TITLES[placement], ylabel="share of wrong guesses")
         token_axis(axes)
         axes.legend()
     drawing.suptitle("How deep a pattern block should be: nonlinear(4), median and interquartile range")
@@ -102,6 +103,18 @@ def findings(rows: Sequence[Row]) -> list[Finding]:
     return found
 
 
+def page(rows: Sequence[Row]) -> str:
+    """Every repetition."""
+    last = max(row["tokens"] for row in rows)
+    parts = []
+    for placement in PLACEMENTS:
+        here = select(rows, placement=placement)
+        depths = {f"depth {depth}": select(here, depth=depth) for depth in sorted({row["depth"] for row in here})}
+        if depths:
+            parts.append(table(TITLES[placement], depths, last, EVERY).strip("\n"))
+    return "\n\n".join(parts)
+
+
 EXPERIMENT = Experiment(
     name="head-depth",
     title="depth of the pattern blocks",
@@ -110,4 +123,5 @@ EXPERIMENT = Experiment(
     figure=figure,
     findings=findings,
     runs=runs,
+    page=page,
 )
