@@ -14,7 +14,7 @@ from sharpstream.evaluate.protocols import FAIR
 from sharpstream.experiments import harness, recipes
 from sharpstream.experiments.harness import Job, experiment_named, reproduce
 from sharpstream.experiments.language import segments, tables, text8_sleep, text8_threshold, text8_tuning, variants
-from sharpstream.experiments.language.arms import SIZES, run_of
+from sharpstream.experiments.language.arms import BETWEEN, SIZES, run_of
 from sharpstream.experiments.language.measure import measured, read, seconds_per_1000
 from sharpstream.factory import make_learner
 from sharpstream.learners.compressors import ppmd
@@ -147,6 +147,20 @@ def test_the_published_step_is_everybodys_under_paper():
     for arm in SIZES["128"].neural:
         config = run_of(arm, SIZES["128"], "paper")
         assert {config.sharp.adam, config.recurrent.adam, config.transformer.adam} == {recipes.text8().sharp.adam}
+
+
+def test_sharp_with_its_non_linearity_between_differs_in_nothing_else():
+    plain, between = (run_of(arm, SIZES["tiny"], "fair") for arm in ("sharp", BETWEEN))
+    assert (plain.sharp.activation, between.sharp.activation) == ("pre", "between")
+    assert between.replace(sharp=plain.sharp) == plain
+    weights, others = (make_learner(config, 27).state_dict() for config in (plain, between))
+    assert all(np.array_equal(weights[name], others[name]) for name in weights)
+    assert {job.key for job in segments.jobs("laptop", "fair")} - {
+        job.key for job in segments.jobs("laptop", "paper")
+    } == {
+        "segment0-sharp-between",
+        "segment1-sharp-between",
+    }
 
 
 @pytest.mark.parametrize("changes", [text8_sleep.CHANGES, text8_threshold.CHANGES])

@@ -146,6 +146,11 @@ def dead_upper_levels(sharp: SharpConfig) -> SharpConfig:
     return replace(never_sleeps(sharp), dead_upper_levels=True)
 
 
+def gelu_between(sharp: SharpConfig) -> SharpConfig:
+    """GELU between consecutive linears instead of before all but the last: at depth 2 the published MLP is linear."""
+    return replace(sharp, activation="between")
+
+
 def no_gate(sharp: SharpConfig) -> SharpConfig:
     """Every step updates context block 1 (τ 0)."""
     return replace(sharp, tau=0.0)

@@ -46,6 +46,7 @@ class ArmStyle:
 
 ARMS: dict[str, ArmStyle] = {
     "sharp": ArmStyle("SHARP", VERMILLION, "-", "o"),
+    "sharp-between": ArmStyle("SHARP, GELU between", VERMILLION, "-.", "P"),
     "no-sleep": ArmStyle("SHARP, no sleep", ORANGE, "--", "o"),
     "no-slow-down": ArmStyle("SHARP, no slow-down", ORANGE, "-.", "^"),
     "wake-only": ArmStyle("SHARP, wake only", ORANGE, ":", "v"),

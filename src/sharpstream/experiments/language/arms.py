@@ -13,6 +13,7 @@ from sharpstream.evaluate.protocols import protocol_named
 from sharpstream.experiments import recipes
 from sharpstream.experiments.regimes import under
 
+BETWEEN = "sharp-between"  # SHARP with GELU between its linears; the published one, at depth 2, has nothing there
 RECURRENT = ("rnn", "lstm", "gru")
 COUNTS = tuple(f"counts-{order}" for order in range(1, 7))
 SIMPLE = ("uniform", "unigram", *COUNTS)
@@ -34,7 +35,7 @@ class Size:
     @property
     def neural(self) -> tuple[str, ...]:
         """The arms trained by gradient."""
-        return ("sharp", *RECURRENT, "clockwork", *self.transformers)
+        return ("sharp", BETWEEN, *RECURRENT, "clockwork", *self.transformers)
 
 
 PUBLISHED_TRANSFORMERS = {
@@ -67,8 +68,10 @@ def run_of(arm: str, size: Size, protocol: str) -> RunConfig:
     adam = recipes.text8_steps(arm) if size.tuned and protocol == "fair" else base.sharp.adam
     stack, width, embedding = size.stack, size.width, size.embedding
     sharp = replace(base.sharp, levels=stack, width=width, embedding=embedding, adam=adam, sleep=size.sleep)
+    if arm == BETWEEN:
+        sharp = recipes.gelu_between(sharp)
     run = base.replace(
-        learner="transformer" if arm in size.transformers else arm,
+        learner="transformer" if arm in size.transformers else "sharp" if arm == BETWEEN else arm,
         sharp=sharp,
         recurrent=RecurrentConfig(layers=stack, width=width, embedding=embedding, adam=adam),
         clockwork=ClockworkConfig(modules=stack, width=width, embedding=embedding, adam=adam),

@@ -11,7 +11,7 @@ from typing import Any
 from sharpstream.config import RunConfig, StreamConfig
 from sharpstream.evaluate.protocols import protocol_named
 from sharpstream.experiments.harness import Job, Row
-from sharpstream.experiments.language.arms import COMPRESSORS, PUBLISHED_TRANSFORMERS, SIMPLE, SIZES, run_of
+from sharpstream.experiments.language.arms import BETWEEN, COMPRESSORS, PUBLISHED_TRANSFORMERS, SIMPLE, SIZES, run_of
 from sharpstream.experiments.language.measure import DIRECTIONS, Span, compressed, measured, probe_spans
 
 MILLION = 1_000_000
@@ -80,7 +80,7 @@ def jobs(scale: str, protocol: str) -> list[Job]:
         _job(scale, protocol, arm, number)
         for number in range(len(s.segments))
         for arm in arms
-        if number == 0 or arm not in s.once
+        if (number == 0 or arm not in s.once) and (arm != BETWEEN or protocol == "fair")  # nobody published that one
     ]
     return [*found, *([_job(scale, protocol, WIDE, 0)] if s.wide else [])]
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from sharpstream.experiments.harness import Experiment, Finding, Row
 from sharpstream.experiments.language import pictures, segments, tables
-from sharpstream.experiments.language.arms import COMPRESSORS
+from sharpstream.experiments.language.arms import BETWEEN, COMPRESSORS
 from sharpstream.experiments.language.measure import DIRECTIONS
 from sharpstream.experiments.language.segments import WIDE
 from sharpstream.report.grid import Grid, markdown
@@ -40,7 +40,7 @@ def more_figures(rows: Sequence[Row]) -> dict[str, "Figure"]:
     drawings = {
         "probes": lambda: pictures.probes_figure(rows, [arm for arm in shown if arm != "unigram"]),
         "retention": lambda: pictures.retention_picture(rows, "sharp"),
-        "gate": lambda: pictures.gate_figure(rows, [arm for arm in ("sharp", WIDE) if arm in shown]),
+        "gate": lambda: pictures.gate_figure(rows, [arm for arm in ("sharp", BETWEEN, WIDE) if arm in shown]),
         "tradeoff": lambda: pictures.tradeoff_figure(rows, [a for a in tables.arms_of(rows) if a != "uniform"]),
     }
     return pictures.known_figures(drawings)
@@ -54,10 +54,12 @@ def findings(rows: Sequence[Row]) -> list[Finding]:
 def claims(rows: Sequence[Row], published: Published) -> list[Finding]:
     """The same for any published table."""
     found = [_best_of_neural(rows, direction, published) for direction in DIRECTIONS]
-    for arm in (*(name for name in published if name != "sharp"), "transformer-small"):
+    rivals = (*(name for name in published if name != "sharp"), "transformer-small")
+    for arm in rivals:
         gap = f"{published['sharp'][0] - published[arm][0]:+.2f} forward" if arm in published else "not published"
-        found.append(_better(rows, arm, gap))
-    return found + [_better(rows, arm, "not compared") for arm in ("counts-5", *COMPRESSORS)]
+        found.append(_better(rows, "sharp", arm, gap))
+    found += [_better(rows, "sharp", arm, "not compared") for arm in ("counts-5", *COMPRESSORS)]
+    return found + [_better(rows, BETWEEN, arm, "not published") for arm in ("sharp", *rivals, "counts-5")]
 
 
 def _best_of_neural(rows: Sequence[Row], direction: str, published: Published) -> Finding:
@@ -74,9 +76,9 @@ def _best_of_neural(rows: Sequence[Row], direction: str, published: Published) -
     return Finding(claim, theirs, shown, "agrees" if agrees else "differs")
 
 
-def _better(rows: Sequence[Row], arm: str, published: str) -> Finding:
-    claim = f"SHARP is better than {arm_style(arm).label} (prequential, paired)"
-    return tables.better(rows, "sharp", arm, "bits", claim, published)
+def _better(rows: Sequence[Row], ours: str, theirs: str, published: str) -> Finding:
+    claim = f"{arm_style(ours).label} is better than {arm_style(theirs).label} (prequential, paired)"
+    return tables.better(rows, ours, theirs, "bits", claim, published)
 
 
 def page(rows: Sequence[Row]) -> str:
@@ -90,6 +92,7 @@ def all_tables(rows: Sequence[Row], published: Published) -> str:
     parts = [
         tables.main_table(rows, "All learners"),
         tables.difference_table(rows, "sharp", bits, "SHARP against each"),
+        tables.difference_table(rows, BETWEEN, bits, "SHARP with GELU between its linears against each"),
         tables.retention_table(rows, "What is kept"),
         published_table(rows, published),
     ]

@@ -77,7 +77,7 @@ def _runs(size: str, protocol: str) -> dict[str, RunConfig]:
         "sharp wake": sharp.replace(sharp=at_rest(awake)),
         "sharp wake, every step learns": sharp.replace(sharp=no_gate(awake)),
     }
-    others = [arm for arm in (*shape.neural, COUNTS) if arm != "sharp"]
+    others = [arm for arm in (*shape.neural, COUNTS) if not arm.startswith("sharp")]
     if find_spec("torch"):
         import torch
 
