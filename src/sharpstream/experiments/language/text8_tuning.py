@@ -23,8 +23,11 @@ from sharpstream.report.style import arm_style, new_figure, styled
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-STEPS = (1e-4, 3e-4, 1e-3)
 BETA2 = (0.999, 0.99)
+GRID = tuple((lr, beta2) for lr in (1e-4, 3e-4, 1e-3) for beta2 in BETA2)
+ACROSS = 5  # panels of the picture
+WIDER = ((3e-5, 0.999), (3e-3, 0.999))  # so that nobody's best is left standing at the grid's edge
+POINTS = sorted(GRID + WIDER, key=lambda point: (point[0], -point[1]))  # as they stand in the table
 
 
 @dataclass(frozen=True)
@@ -45,15 +48,15 @@ SCALES = {
 
 
 def jobs(scale: str, protocol: str) -> list[Job]:
-    """Learner by learner."""
+    """Learner by learner, the wider points last."""
     return [
         Job(
             f"{arm}-lr{lr:g}-beta{beta2:g}",
             {"scale": scale, "protocol": protocol, "arm": arm, "lr": lr, "beta2": beta2},
         )
+        for points in (GRID, WIDER)
         for arm in SIZES[SCALES[scale].size].neural
-        for lr in STEPS
-        for beta2 in BETA2
+        for lr, beta2 in points
     ]
 
 
@@ -102,16 +105,22 @@ def grid(rows: Sequence[Row]) -> dict[str, dict[tuple[float, float], float]]:
 def figure(rows: Sequence[Row]) -> "Figure":
     """Bits against the step size, one panel per learner, one line per β2."""
     found = grid(rows)
-    drawing = new_figure(2.3 * len(found) + 1.0, 3.4)
-    panels = drawing.subplots(1, len(found), sharey=True, squeeze=False)[0]
-    for axes, (arm, points) in zip(panels, found.items(), strict=True):
+    columns = min(ACROSS, len(found))
+    down = -(-len(found) // columns)
+    drawing = new_figure(2.3 * columns + 1.0, 3.0 * down + 0.4)
+    panels = drawing.subplots(down, columns, sharex=True, sharey=True, squeeze=False)
+    for axes in panels.flat[len(found) :]:
+        axes.set_visible(False)
+    for axes, (arm, points) in zip(panels.flat, found.items(), strict=False):
         for beta2, line in zip(BETA2, ("-", "--"), strict=True):
             at = sorted(lr for lr, beta in points if beta == beta2)
             bits = [points[lr, beta2] for lr in at]
             axes.plot(at, bits, line, marker="o", color=arm_style(arm).colour, label=f"β2 = {beta2:g}")
-        axes.set(title=arm_style(arm).label, xlabel="step size", xscale="log")
+        axes.set(title=arm_style(arm).label, xscale="log")
         axes.legend(fontsize=8)
-    panels[0].set_ylabel("prequential bits per character")
+    drawing.supxlabel("step size")
+    drawing.supylabel("prequential bits per character (lower is better)")
+    drawing.suptitle("Every learner's grid of step sizes, on text that is reported nowhere else")
     return drawing
 
 
@@ -129,10 +138,9 @@ def findings(rows: Sequence[Row]) -> list[Finding]:
 
 def page(rows: Sequence[Row]) -> str:
     """The whole grid."""
-    columns = ("learner", *(f"{lr:g}, β2 {beta2:g}" for lr in STEPS for beta2 in BETA2))
+    columns = ("learner", *(f"{lr:g}, β2 {beta2:g}" for lr, beta2 in POINTS))
     lines = tuple(
-        (arm_style(arm).label, *(_cell(points.get((lr, beta2))) for lr in STEPS for beta2 in BETA2))
-        for arm, points in grid(rows).items()
+        (arm_style(arm).label, *(_cell(points.get(point)) for point in POINTS)) for arm, points in grid(rows).items()
     )
     note = "Prequential bits per character; columns are step size and β2."
     return markdown(Grid(title="The grid", columns=columns, rows=lines, note=note, decimals=4))
