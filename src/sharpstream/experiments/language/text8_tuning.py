@@ -112,15 +112,15 @@ def figure(rows: Sequence[Row]) -> "Figure":
     for axes in panels.flat[len(found) :]:
         axes.set_visible(False)
     for axes, (arm, points) in zip(panels.flat, found.items(), strict=False):
-        for beta2, line in zip(BETA2, ("-", "--"), strict=True):
+        for beta2, line, mark in zip(BETA2, ("-", "--"), ("o", "s"), strict=True):
             at = sorted(lr for lr, beta in points if beta == beta2)
             bits = [points[lr, beta2] for lr in at]
-            axes.plot(at, bits, line, marker="o", color=arm_style(arm).colour, label=f"β2 = {beta2:g}")
+            axes.plot(at, bits, line, marker=mark, color=arm_style(arm).colour, label=f"β2 = {beta2:g}")
         axes.set(title=arm_style(arm).label, xscale="log")
         axes.legend(fontsize=8)
-    drawing.supxlabel("step size")
-    drawing.supylabel("prequential bits per character (lower is better)")
-    drawing.suptitle("Every learner's grid of step sizes, on text that is reported nowhere else")
+    drawing.supxlabel("step size", fontsize=10)
+    drawing.supylabel("bits per character (lower is better)", fontsize=10)
+    drawing.suptitle("Every learner's grid of step sizes, on text that is reported nowhere else", fontsize=11)
     return drawing
 
 
