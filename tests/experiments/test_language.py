@@ -197,6 +197,9 @@ def test_differences_are_paired_over_what_both_were_run_on():
     gap = tables.difference(rows, "sharp", "gru", "bits")
     assert (round(gap.mean, 9), gap.n) == (-0.3, 2)
     assert tables.difference(rows, "sharp", "lstm", "bits") is None
+    assert "GRU" in tables.difference_table(rows, "sharp", ("bits",), "")
+    assert tables.difference_table(rows, "lstm", ("bits",), "") == ""  # no table for who was not run
+    assert tables.joined(("one\n", "", "two")) == "one\n\ntwo"
     assert tables.difference([*rows, row("wide", 0, "bits", 1.0, token_budget=1)], "sharp", "wide", "bits") is None
 
 

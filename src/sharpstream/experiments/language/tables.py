@@ -78,12 +78,14 @@ def main_table(rows: Sequence[Row], title: str) -> str:
 
 
 def difference_table(rows: Sequence[Row], ours: str, metrics: Sequence[str], title: str) -> str:
-    """ours − theirs, paired over segments and seeds: negative means ours is better."""
+    """ours − theirs, paired over segments and seeds: negative means ours is better. Nothing where ours was not run."""
     lines = []
     for arm in arms_of(rows):
         cells = [plus_minus(difference(rows, ours, arm, metric), sign=True) for metric in metrics]
         if arm != ours and any(cells):
             lines.append((arm_style(arm).label, *cells))
+    if not lines:
+        return ""
     columns = ("against", *(metric.replace("_", " ") for metric in metrics))
     note = f"{arm_style(ours).label} minus the other, paired by segment and seed; negative is in its favour."
     return markdown(Grid(title=title, columns=columns, rows=tuple(lines), note=note))
@@ -112,6 +114,11 @@ def _verdict(gap: Estimate) -> str:
         return "not decided"
     said = "holds" if gap.mean < 0 else "does not hold"
     return said if gap.n > 1 else f"{said}, one segment"
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Tables one below the other; those that have nothing to say are left out."""
+    return "\n\n".join(part.strip("\n") for part in parts if part)
 
 
 def retention_table(rows: Sequence[Row], title: str, baseline: str = "counts-5") -> str:

@@ -96,7 +96,7 @@ def all_tables(rows: Sequence[Row], published: Published) -> str:
         tables.retention_table(rows, "What is kept"),
         published_table(rows, published),
     ]
-    return "\n\n".join(part.strip("\n") for part in parts)
+    return tables.joined(parts)
 
 
 def published_table(rows: Sequence[Row], published: Published) -> str:

@@ -82,13 +82,8 @@ def ablation(
 
     def page(rows: Sequence[Row]) -> str:
         bits = ("bits", *(f"{direction}_bits" for direction in DIRECTIONS))
-        return "\n\n".join(
-            part.strip("\n")
-            for part in (
-                tables.main_table(rows, "All arms"),
-                tables.difference_table(rows, first, bits, "SHARP as it is, against each"),
-            )
-        )
+        against = tables.difference_table(rows, first, bits, "SHARP as it is, against each")
+        return tables.joined((tables.main_table(rows, "All arms"), against))
 
     return Experiment(
         name=name,
