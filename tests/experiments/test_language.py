@@ -143,6 +143,24 @@ def test_a_grid_changes_the_steps_of_the_learner_that_is_run_and_nothing_else():
         assert restored.recurrent == plain.recurrent
 
 
+def test_a_step_is_chosen_by_the_end_of_its_run_not_by_its_start():
+    """The larger step has the better mean of five intervals and the worse last one."""
+    curves = {1e-4: (4.0, 3.0, 2.5, 2.2, 2.0), 3e-4: (3.0, 2.3, 2.2, 2.2, 2.1), 1e-3: (3.0,)}
+    rows = [
+        {"arm": "gru", "lr": lr, "beta2": 0.999, "metric": "curve", "tokens": 1_000 * (i + 1), "value": bits}
+        for lr, curve in curves.items()
+        for i, bits in enumerate(curve)
+    ]
+    for lr, total in {1e-4: 2.74, 3e-4: 2.36, 1e-3: math.inf}.items():
+        rows.append({"arm": "gru", "lr": lr, "beta2": 0.999, "metric": "bits", "tokens": 5_000, "value": total})
+    points = {(1e-4, 0.999): 2.0, (3e-4, 0.999): 2.1, (1e-3, 0.999): math.inf}
+    assert text8_tuning.grid(rows)["gru"] == pytest.approx(points)
+    assert text8_tuning.grid(rows, part=1.0)["gru"][3e-4, 0.999] == pytest.approx(2.36)
+    (found,) = text8_tuning.findings(rows)
+    assert found.ours == "step 0.0001, β2 0.999: 2.0000 bits, best of 3 points"
+    assert found.verdict.endswith("at the edge of its grid")
+
+
 def test_the_published_step_is_everybodys_under_paper():
     for arm in SIZES["128"].neural:
         config = run_of(arm, SIZES["128"], "paper")
