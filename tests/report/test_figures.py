@@ -115,7 +115,9 @@ def test_retention_figure_shows_every_measured_cell_and_bolds_the_learned() -> N
     matrix = RetentionMatrix([Segment("a", 0, 10), Segment("b", 10, 20)])
     matrix.add(10, [2.0, np.nan])
     matrix.add(20, [2.5, 1.5])
-    texts = retention_figure(matrix).axes[0].texts
+    figure = retention_figure(matrix, "lstm")
+    assert figure.get_suptitle().startswith("What LSTM keeps")
+    texts = figure.axes[0].texts
     assert [(text.get_text(), text.get_fontweight()) for text in texts] == [
         ("2.00", "bold"),
         ("2.50", "bold"),

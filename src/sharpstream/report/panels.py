@@ -56,11 +56,12 @@ def retention_heat_map(
     return figure
 
 
-def retention_figure(matrix: RetentionMatrix) -> "Figure":
-    """The heat map of a recorded matrix."""
+def retention_figure(matrix: RetentionMatrix, arm: str) -> "Figure":
+    """The heat map of a recorded matrix, called after its learner."""
     learned = [[segment.learned_by(time) for segment in matrix.segments] for time in matrix.times]
     names = [segment.name for segment in matrix.segments]
-    figure: Figure = retention_heat_map(matrix.bits, times=matrix.times, segments=names, learned=learned)
+    title = f"What {arm_style(arm).label} keeps: bits on each part of the stream, measured as learning goes on"
+    figure: Figure = retention_heat_map(matrix.bits, times=matrix.times, segments=names, learned=learned, title=title)
     return figure
 
 

@@ -73,7 +73,7 @@ def retention_picture(rows: Sequence[Row], arm: str) -> "Figure | None":
     """The retention matrix of the first repetition of one arm."""
     keys = sorted(by_repetition(rows, arm, "bits"))
     matrix = retention_of(rows, arm, keys[0]) if keys else None
-    return None if matrix is None else retention_figure(matrix)
+    return None if matrix is None else retention_figure(matrix, arm)
 
 
 def known_figures(drawings: Mapping[str, Callable[[], "Figure | None"]]) -> dict[str, "Figure"]:
