@@ -15,7 +15,7 @@ from sharpstream.experiments import harness, recipes
 from sharpstream.experiments.harness import Job, experiment_named, reproduce
 from sharpstream.experiments.language import segments, tables, text8_sleep, text8_threshold, text8_tuning, variants
 from sharpstream.experiments.language.arms import BETWEEN, SIZES, run_of
-from sharpstream.experiments.language.measure import measured, read, seconds_per_1000
+from sharpstream.experiments.language.measure import measured, read
 from sharpstream.factory import make_learner
 from sharpstream.learners.compressors import ppmd
 
@@ -67,8 +67,8 @@ def test_pages_and_pictures_of_what_is_there(tmp_path):
 
 
 def test_an_interrupted_experiment_shows_what_it_has_and_says_so(tmp_path, monkeypatch):
-    def here(experiment, jobs, out, workers, total):
-        for job in jobs:
+    def here(experiment, wanted, missing, out, workers):
+        for job in missing:
             harness.do_job(experiment.name, job, out)
 
     monkeypatch.setattr(harness, "_run", here)
@@ -81,7 +81,9 @@ def test_an_interrupted_experiment_shows_what_it_has_and_says_so(tmp_path, monke
 
 def test_a_job_of_a_recipe_that_changed_since_is_not_taken_for_the_new_one(tmp_path, monkeypatch):
     monkeypatch.setattr(
-        harness, "_run", lambda study, jobs, out, workers, total: [harness.do_job(study.name, j, out) for j in jobs]
+        harness,
+        "_run",
+        lambda study, wanted, missing, out, workers: [harness.do_job(study.name, j, out) for j in missing],
     )
     again = {"workers": 1, "command": "-", "only": "segment0-rnn"}
     reproduce("text8", "quick", "fair", tmp_path, **again)
@@ -276,12 +278,6 @@ def test_the_retention_matrix_is_rebuilt_from_its_rows():
     assert matrix.segments[1].learned_by(20)
     assert not matrix.segments[1].learned_by(10)
     assert tables.retention_of(rows[:2], "sharp", (0, 0, 9)) is None
-
-
-def test_seconds_come_from_the_median_interval():
-    rows = [{"event": "interval", "tokens": 1_000 * i, "time": float(t)} for i, t in enumerate((0, 2, 4, 1_000, 1_002))]
-    assert seconds_per_1000(rows) == 2.0
-    assert seconds_per_1000(rows[:1]) is None
 
 
 def test_thresholds_are_judged_by_their_updates_their_bits_and_their_end():

@@ -20,7 +20,8 @@ from sharpstream.config import (
 from sharpstream.errors import ConfigError
 from sharpstream.experiments import planning, speed
 from sharpstream.experiments.harness import Job, experiment_named
-from sharpstream.experiments.planning import common_name, plan, probe_tokens, wall_time
+from sharpstream.experiments.pace import wall_time
+from sharpstream.experiments.planning import common_name, plan, probe_tokens
 from sharpstream.experiments.speed import Speed, kind_of, measure, sleeps_of, source_of
 
 SHARP = RunConfig(sharp=SharpConfig(levels=2, width=8, embedding=4, sleep=SleepConfig(every=1_000, tags=3)))

@@ -22,8 +22,9 @@ from sharpstream.config_files import to_dict
 from sharpstream.errors import ConfigError, RunError
 from sharpstream.evaluate.atomic import write_whole
 from sharpstream.evaluate.machine import describe
-from sharpstream.experiments.speed import model_of
-from sharpstream.experiments.workers import Progress, work_off
+from sharpstream.experiments.pace import Progress
+from sharpstream.experiments.speed import kind_of, model_of
+from sharpstream.experiments.workers import work_off
 from sharpstream.rundir import differences
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def reproduce(
     wanted = chosen(name, jobs, only)
     missing = [job for job in wanted if not job_file(out, job).exists()]
     if missing:
-        _run(experiment, missing, out, workers, len(wanted))
+        _run(experiment, wanted, missing, out, workers)
     done = [job for job in jobs if job_file(out, job).exists()]
     stamp = {"experiment": name, "scale": scale, "protocol": protocol, "command": command}
     rows = [{**stamp, **row} for job in done for row in _rows(experiment, job, job_file(out, job))]
@@ -182,12 +183,13 @@ def do_job(name: str, job: Job, out: Path) -> None:
     write_whole(job_file(out, job), json.dumps(done))
 
 
-def _run(experiment: Experiment, jobs: Sequence[Job], out: Path, workers: int, total: int) -> None:
-    """All missing jobs, as many at once as there are workers."""
+def _run(experiment: Experiment, wanted: Sequence[Job], missing: Sequence[Job], out: Path, workers: int) -> None:
+    """All missing jobs, as many at once as there are workers; how long they take, those that are done say too."""
     runs = experiment.runs or (lambda job: [])
-    tokens = {job.key: sum(config.tokens for config in runs(job)) for job in jobs}
-    tasks = {job.key: functools.partial(do_job, experiment.name, job, out) for job in jobs}
-    work_off(tasks, workers, Progress(tokens, out / "runs", total - len(jobs)))
+    tokens = {job.key: sum(config.tokens for config in runs(job)) for job in missing}
+    kinds = {job.key: tuple(kind_of(config, vocabulary=0) for config in runs(job)) for job in wanted}
+    tasks = {job.key: functools.partial(do_job, experiment.name, job, out) for job in missing}
+    work_off(tasks, workers, Progress(tokens, kinds, out / "runs", workers, len(wanted) - len(missing)))
 
 
 def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:

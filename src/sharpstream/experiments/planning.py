@@ -4,7 +4,6 @@ In come an experiment's jobs that are not done, out comes a `Plan`: seconds per 
 so many workers. Each distinct kind of run is measured once (`speed.py`). `sharp plan` prints it.
 """
 
-import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +12,7 @@ from pathlib import Path
 from sharpstream.config import RunConfig
 from sharpstream.errors import ConfigError
 from sharpstream.experiments.harness import Experiment, Job, chosen, experiment_named, job_file
+from sharpstream.experiments.pace import wall_time
 from sharpstream.experiments.speed import Kind, Source, Speed, kind_of, measure, sleeps_of, source_of
 
 Measure = Callable[[RunConfig, Source], Speed]
@@ -169,18 +169,6 @@ def cost_of(loads: Sequence[Load], speeds: dict[Kind, Speed]) -> Cost:
         asleep=sum(load.sleeps * speeds[load.kind].sleep for load in loads),
         scoring=sum(load.scored / speeds[load.kind].scoring for load in loads),
     )
-
-
-def wall_time(seconds: Sequence[float], workers: int) -> float:
-    """From start to end, each job taken in order by the first worker that is free, as the pool of processes does.
-
-    >>> wall_time([3, 1, 1, 1], workers=2)
-    3.0
-    """
-    free = [0.0] * workers
-    for lasting in seconds:
-        heapq.heapreplace(free, free[0] + lasting)
-    return max(free)
 
 
 def _arms(jobs: Sequence[Job], loads: dict[str, tuple[Load, ...]], costs: dict[str, Cost]) -> tuple[Arm, ...]:

@@ -5,19 +5,16 @@ same command later continues there.
 """
 
 import ctypes
-import json
 import os
 import signal
 import sys
-import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import active_children, get_context
-from pathlib import Path
 
 from sharpstream.errors import RunError
-from sharpstream.report.progress import clock
+from sharpstream.experiments.pace import Progress
 from sharpstream.stopping import Stopped, handling
 
 EVERY_SECONDS = 60.0  # a line about what is under way, when no job has ended for so long
@@ -25,7 +22,7 @@ STOPPED = 128 + signal.SIGTERM  # the exit code of a process that SIGTERM ended
 DIE_WITH_PARENT = 1  # Linux: PR_SET_PDEATHSIG
 
 
-def work_off(tasks: Mapping[str, Callable[[], object]], workers: int, progress: "Progress") -> None:
+def work_off(tasks: Mapping[str, Callable[[], object]], workers: int, progress: Progress) -> None:
     """Do every task, so many at a time, with a line for each that ends and for what is under way."""
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[variable] = "1"
@@ -66,53 +63,3 @@ def end_with_parent() -> None:
 def _leave(number: int, frame: object) -> None:
     """SIGTERM ends the command as Ctrl-C does: with its workers told."""
     raise SystemExit(STOPPED)
-
-
-class Progress:
-    """How much of all jobs is done, in tokens where a job is runs, else in jobs; and when it ends at this rate."""
-
-    def __init__(self, tokens: Mapping[str, int], runs: Path, done_before: int) -> None:
-        known = [count for count in tokens.values() if count]
-        usual = sum(known) / len(known) if known else 1.0  # a job that makes no run counts as the others do
-        self.weights = {key: float(count or usual) for key, count in tokens.items()}
-        self.runs, self.done_before = runs, done_before
-        self.began, self.first = time.monotonic(), self.done(tokens)
-
-    def done(self, unfinished: Iterable[str]) -> float:
-        """Of all the work of this command, how much is behind us."""
-        open_ = sum(self.weights[key] * (1.0 - self.share(key)) for key in unfinished)
-        return sum(self.weights.values()) - open_
-
-    def share(self, key: str) -> float:
-        """How much of an unfinished job its run has logged."""
-        return min(1.0, logged_tokens(self.runs / key) / self.weights[key])
-
-    def line(self, ended: Iterable[str], unfinished: Iterable[str]) -> str:
-        """`20 of 81 jobs, K6-alpha-2-0; 3 h 10 min left`, or what is under way when nothing has ended."""
-        unfinished = list(unfinished)
-        done, everything = self.done(unfinished), sum(self.weights.values())
-        gained = done - self.first
-        left = (time.monotonic() - self.began) / gained * (everything - done) if gained > 0 else None
-        shares = ((key, self.share(key)) for key in unfinished)
-        told = ", ".join(ended) or ", ".join(f"{key} {share:.0%}" for key, share in shares if share > 0) or "under way"
-        jobs = self.done_before + len(self.weights)
-        when = f"{clock(left)} left" if left is not None else "time left not known yet"
-        return f"{jobs - len(unfinished)} of {jobs} jobs, {told}; {when}"
-
-
-def logged_tokens(run: Path) -> int:
-    """How far the run in this directory is by its log; 0 when there is none."""
-    try:
-        with open(run / "metrics.jsonl", "rb") as log:
-            log.seek(max(0, log.seek(0, os.SEEK_END) - 4096))
-            lines = log.read().split(b"\n")
-        return max((_tokens(line) for line in lines), default=0)
-    except OSError:
-        return 0
-
-
-def _tokens(line: bytes) -> int:
-    try:
-        return int(json.loads(line)["tokens"])
-    except (ValueError, KeyError, TypeError):  # half a line, at either end of what was read
-        return 0

@@ -8,9 +8,7 @@ import math
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from sharpstream.config import RunConfig, StreamConfig
@@ -20,6 +18,7 @@ from sharpstream.evaluate.probes import score_probe
 from sharpstream.evaluate.protocols import EvaluationProtocol
 from sharpstream.evaluate.rows import NOT_APPLICABLE, Regime, ResultRow
 from sharpstream.experiments.harness import Row
+from sharpstream.experiments.pace import seconds_per_1000
 from sharpstream.experiments.regimes import regime_of
 from sharpstream.frozen import opened
 from sharpstream.learners import compressors
@@ -132,17 +131,6 @@ def _add_totals(found: Rows, work: Run) -> None:
     found.add("parameters", work.learner.parameters())
     found.add("active_parameters", work.learner.parameters(active=True))
     found.add("seconds_per_1000", seconds_per_1000(work.timing.rows()))
-
-
-def seconds_per_1000(rows: Iterable[Mapping[str, Any]]) -> float | None:
-    """The median over intervals of the log, sleeps included: an interruption or a probe spoils one interval only.
-
-    >>> seconds_per_1000([{"event": "interval", "tokens": n, "time": t} for n, t in ((500, 0.0), (1500, 2.0))])
-    2.0
-    """
-    marks = [(row["tokens"], row["time"]) for row in rows if row["event"] == "interval"]
-    rates = [1000 * (t1 - t0) / (n1 - n0) for (n0, t0), (n1, t1) in pairwise(marks) if n1 > n0]
-    return median(rates) if rates else None
 
 
 def compressed(name: str, config: RunConfig, protocol: EvaluationProtocol, probes: Mapping[str, Span]) -> list[Row]:
