@@ -5,9 +5,8 @@ alone: chunks lie on a fixed grid, so that a run that was stopped anywhere logs 
 """
 
 import json
-import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -15,45 +14,35 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from sharpstream import __version__, checkpoint
+from sharpstream import checkpoint
 from sharpstream.config import RunConfig
-from sharpstream.config_files import to_dict
 from sharpstream.errors import ConfigError, NumericalError, RunError, StreamError
 from sharpstream.evaluate.atomic import write_whole
 from sharpstream.factory import make_learner, window_of
 from sharpstream.learners.contract import Learner
 from sharpstream.probing import Probes
 from sharpstream.report.progress import Display, Silent, tell_if_compiling
-from sharpstream.rundir import Log, RunDirectory, config_differences, differences, log_mark
+from sharpstream.run_state import RunState
+from sharpstream.rundir import Log, RunDirectory, config_differences
 from sharpstream.stopping import Interrupted, listening
 from sharpstream.stopping import Stopped as Stopped  # what `run` raises, for its callers
 from sharpstream.streams import open_stream
 from sharpstream.streams.base import Stream, Tokens
-from sharpstream.tally import Tally, interval_of, same_form
+from sharpstream.tally import Tally, interval_of
 
 CHUNK = 250  # tokens; chunks end on its multiples. Large enough for the compiled loop, small enough to stop promptly
 
 
-class Run:
+class Run(RunState):
     """One run under way: a learner on a stream, in a directory."""
 
     def __init__(self, directory: RunDirectory, config: RunConfig, stream: Stream, learner: Learner) -> None:
-        self.directory, self.config, self.stream, self.learner = directory, config, stream, learner
-        self.metrics, self.timing = Log(directory.metrics_file), Log(directory.timing_file)
-        self.interval, self.total = Tally(), Tally()
-        self.before: Mapping[str, Any] = self._totals()  # the learner's totals when the interval began
+        super().__init__(directory, config, stream, learner)
+        self.timing = Log(directory.timing_file)
         self.probes = Probes(config)
         self.grid = grid_of(learner)
-        self.last_bits = math.nan  # of the interval before this one
-        self.kept = checkpoint.KEPT
         self.stop_signal = 0
         self.waiting = False  # for the stream's next tokens
-
-    def _totals(self) -> Mapping[str, Any]:
-        metrics = getattr(self.learner, "metrics", None)
-        return metrics() if metrics else {}
-
-    # ---- the loop --------------------------------------------------------------------------------------------------
 
     def go(self, display: Display, checkpoint_seconds: float, checkpoint_at_sleep: bool) -> None:
         """Learn until the tokens or the stream end; checkpoint by time, at sleeps if asked, and when told to stop."""
@@ -118,7 +107,7 @@ class Run:
             self._log_interval()
 
     def _log_interval(self) -> None:
-        after, means = self._totals(), self.interval.means()
+        after, means = self.totals(), self.interval.means()
         row = {
             "event": "interval",
             "tokens": self.total.tokens,
@@ -135,86 +124,6 @@ class Run:
             row = self.probes.measure(self.learner, self.total.tokens)
             self.metrics.append([row])
             display.note(f"probed {len(row['bits'])} segments at {self.total.tokens:,} tokens")
-
-    # ---- what survives ---------------------------------------------------------------------------------------------
-
-    def save(self) -> None:
-        """A checkpoint of everything, the log made durable first."""
-        checkpoint.save(self.directory.checkpoints, self.learner.state_dict(), self.record(), kept=self.kept)
-
-    def state_limit(self) -> int:
-        """The most bytes this learner's state can take."""
-        return checkpoint.largest_state(self.learner)
-
-    def record(self) -> dict[str, Any]:
-        """What the checkpoint's `state.json` says beside the learner's arrays."""
-        size, sha256 = self.metrics.settle()
-        return {
-            "tokens": self.total.tokens,
-            "version": __version__,
-            "config": to_dict(self.config),
-            "stream": dict(self.stream.identity()),
-            "interval": vars(self.interval),
-            "total": vars(self.total),
-            "before": self.before,
-            "last_bits": None if math.isnan(self.last_bits) else self.last_bits,
-            "metrics_bytes": size,
-            "metrics_sha256": sha256,
-        }
-
-    def resume(self, tell: Callable[[str], None]) -> int:
-        """Continue exactly where the newest good checkpoint was made, or begin; the token that comes next."""
-        saved = checkpoint.load_latest(self.directory.checkpoints, self.state_limit(), tell=tell, check=self._check_log)
-        if saved is not None:
-            self.look(saved)
-            self.stream.seek(saved.tokens)
-        self.metrics.cut(0 if saved is None else log_mark(saved)[0])
-        return self.total.tokens
-
-    def _check_log(self, saved: checkpoint.Checkpoint) -> None:
-        """A checkpoint is only as good as the log it continues: an older one may need less of it."""
-        size, sha256 = log_mark(saved)
-        if not self.metrics.begins_with(size, sha256):
-            raise checkpoint.Damaged(
-                f"{self.metrics.path} is damaged: its first {size:,} bytes are not those that {saved.path} continues"
-            )
-
-    def look(self, saved: checkpoint.Checkpoint) -> None:
-        """Take a checkpoint's state without touching log or stream."""
-        self._check_same(saved)
-        self.adopt(saved)
-
-    def adopt(self, saved: checkpoint.Checkpoint) -> None:
-        """Take a checkpoint's state, whatever its settings were; refuse one that cannot be this learner's."""
-        record = saved.record
-        try:
-            self.interval, self.total = Tally.from_record(record["interval"]), Tally.from_record(record["total"])
-            if self.total.tokens != saved.tokens or self.interval.tokens > saved.tokens:
-                raise ValueError("its counts of tokens contradict one another")
-            bits, before = record["last_bits"], record["before"]
-            if not (bits is None or (type(bits) is float and math.isfinite(bits))) or not same_form(
-                self.before, before
-            ):
-                raise ValueError("its totals are not those of this learner")
-        except (KeyError, ValueError) as problem:
-            raise RunError(f"the record of {saved.path} cannot be used: {problem}") from problem
-        self.before, self.last_bits = before, math.nan if bits is None else bits
-        try:
-            self.learner.load_state_dict(saved.tensors)
-        except (ValueError, TypeError, OverflowError, IndexError, RuntimeError) as problem:  # torch says RuntimeError
-            raise RunError(f"the arrays of {saved.path} cannot be used: {problem}") from problem
-
-    def _check_same(self, saved: checkpoint.Checkpoint) -> None:
-        """Refuse a checkpoint of another config or another stream, naming what differs; more tokens are allowed."""
-        config, stream = saved.record.get("config"), saved.record.get("stream")
-        if not isinstance(config, Mapping) or not isinstance(stream, Mapping):
-            raise RunError(f"the record of {saved.path} does not say which settings and stream it belongs to")
-        ours, theirs = to_dict(self.config), dict(config)
-        ours["tokens"] = theirs["tokens"] = max(ours["tokens"], saved.tokens)
-        found = differences(ours, theirs)
-        found += [f"stream {line}" for line in differences(dict(self.stream.identity()), stream)]
-        if found:
-            raise RunError(f"{saved.path} belongs to another run; what differs: {'; '.join(found)}")
 
     def _finish(self) -> None:
         """Say how it went, and leave the final state.
