@@ -66,11 +66,29 @@ def test_pages_and_pictures_of_what_is_there(tmp_path):
     assert found["SHARP is better than Counts, order 5 (prequential, paired)"] == "does not hold, one segment"
 
 
-def test_an_interrupted_experiment_shows_what_it_has_and_says_so(tmp_path, monkeypatch):
-    def here(experiment, wanted, missing, out, workers):
-        for job in missing:
-            harness.do_job(experiment.name, job, out)
+def here(experiment, wanted, missing, out, workers):
+    """Jobs in this process, without workers."""
+    for job in missing:
+        harness.do_job(experiment.name, job, out)
+    return {}
 
+
+def test_an_experiment_of_which_a_job_failed_shows_the_others_and_says_which(tmp_path, monkeypatch):
+    def but_one(experiment, wanted, missing, out, workers):
+        here(experiment, wanted, missing[1:], out, workers)
+        return {missing[0].key: RunError("the disk is full")}
+
+    monkeypatch.setattr(harness, "_run", but_one)
+    again = {"workers": 1, "command": "-"}
+    with pytest.raises(RunError, match=r"1 of 2 jobs failed \(segment0-uniform: the disk is full\); repeat"):
+        reproduce("text8", "quick", "fair", tmp_path / "two", **again, only="segment0-uni*")
+    assert "Unigram" in (tmp_path / "two" / "RESULTS.md").read_text()
+    with pytest.raises(RunError, match="1 of 1 jobs failed"):
+        reproduce("text8", "quick", "fair", tmp_path / "one", **again, only="segment0-uniform")
+    assert not (tmp_path / "one").exists()
+
+
+def test_an_interrupted_experiment_shows_what_it_has_and_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(harness, "_run", here)
     reproduce("text8", "quick", "fair", tmp_path, workers=1, command="sharp reproduce text8", only="segment0-uni*")
     page = (tmp_path / "RESULTS.md").read_text()
@@ -80,11 +98,7 @@ def test_an_interrupted_experiment_shows_what_it_has_and_says_so(tmp_path, monke
 
 
 def test_a_job_of_a_recipe_that_changed_since_is_not_taken_for_the_new_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        harness,
-        "_run",
-        lambda study, wanted, missing, out, workers: [harness.do_job(study.name, j, out) for j in missing],
-    )
+    monkeypatch.setattr(harness, "_run", here)
     again = {"workers": 1, "command": "-", "only": "segment0-rnn"}
     reproduce("text8", "quick", "fair", tmp_path, **again)
     kept = tmp_path / "jobs" / "segment0-rnn.json"

@@ -1,5 +1,6 @@
 """Workers end with their command, however it ends, and what they had done is taken up again."""
 
+import functools
 import os
 import signal
 import subprocess
@@ -8,7 +9,9 @@ import time
 
 import pytest
 
-from sharpstream.experiments.workers import STOPPED
+from sharpstream.errors import RunError
+from sharpstream.experiments.pace import Progress
+from sharpstream.experiments.workers import STOPPED, work_off
 
 PROGRAM = "import sys; from sharpstream.cli import main; sys.exit(main(sys.argv[1:]))"
 COMMAND = [sys.executable, "-c", PROGRAM, "reproduce", "acceleration", "--scale", "quick", "--jobs", "1"]
@@ -62,3 +65,30 @@ def test_a_worker_ends_with_its_command_and_its_run_goes_on_later(number, tmp_pa
     again = subprocess.run([*COMMAND, *out], capture_output=True, text=True, timeout=120)
     assert again.returncode == 0, again.stderr
     assert "1 of 1 jobs, K2-alpha-4-0" in again.stdout
+
+
+def job(path, problem: Exception | None = None) -> None:
+    """In a worker: what a job does, or how it fails."""
+    if problem:
+        raise problem
+    path.touch()
+
+
+def test_a_job_that_a_person_can_mend_stops_no_other(tmp_path, capsys):
+    tasks = {
+        "full": functools.partial(job, tmp_path / "full", RunError("the disk is full")),
+        "fine": functools.partial(job, tmp_path / "fine"),
+    }
+    progress = Progress(dict.fromkeys(tasks, 0), dict.fromkeys(tasks, ""), tmp_path, workers=1, done_before=0)
+    failed = work_off(tasks, workers=1, progress=progress)
+    assert {key: str(problem) for key, problem in failed.items()} == {"full": "the disk is full"}
+    assert (tmp_path / "fine").exists()
+    said = capsys.readouterr().out.splitlines()
+    assert any("full FAILED (the disk is full)" in line for line in said)
+    assert said[-1].startswith("1 of 2 jobs")
+
+
+def test_a_bug_ends_everything_with_its_own_error(tmp_path):
+    tasks = {"bug": functools.partial(job, tmp_path / "bug", ZeroDivisionError("ours"))}
+    with pytest.raises(ZeroDivisionError, match="ours"):
+        work_off(tasks, workers=1, progress=Progress({"bug": 0}, {"bug": ""}, tmp_path, workers=1, done_before=0))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from sharpstream.config import RunConfig
 from sharpstream.config_files import to_dict
-from sharpstream.errors import ConfigError, RunError
+from sharpstream.errors import ConfigError, RunError, SharpError
 from sharpstream.evaluate.atomic import write_whole
 from sharpstream.evaluate.machine import describe
 from sharpstream.experiments.pace import Progress
@@ -104,19 +104,27 @@ def reproduce(
     jobs = experiment.jobs(scale, protocol)
     wanted = chosen(name, jobs, only)
     missing = [job for job in wanted if not job_file(out, job).exists()]
-    if missing:
-        _run(experiment, wanted, missing, out, workers)
+    failed = _run(experiment, wanted, missing, out, workers) if missing else {}
     done = [job for job in jobs if job_file(out, job).exists()]
     stamp = {"experiment": name, "scale": scale, "protocol": protocol, "command": command}
     rows = [{**stamp, **row} for job in done for row in _rows(experiment, job, job_file(out, job))]
-    write_whole(out / "rows.csv", csv_text(rows))
+    if rows:
+        _write(experiment, rows, out, command, (len(done), len(jobs)))
+    if failed:
+        told = "; ".join(f"{key}: {problem}" for key, problem in failed.items())
+        raise RunError(f"{len(failed)} of {len(wanted)} jobs failed ({told}); repeat the command to try those again")
+    return rows
+
+
+def _write(experiment: Experiment, rows: Sequence[Row], out: Path, command: str, done: tuple[int, int]) -> None:
+    """Rows, pictures, page."""
     from sharpstream.report.style import save_figure
 
-    pictures = {name: experiment.figure(rows), **experiment.more_figures(rows)}
+    write_whole(out / "rows.csv", csv_text(rows))
+    pictures = {experiment.name: experiment.figure(rows), **experiment.more_figures(rows)}
     for picture, figure in pictures.items():
         save_figure(figure, out / f"{picture}.png")
-    write_whole(out / "RESULTS.md", results_page(experiment, rows, command, pictures, (len(done), len(jobs))))
-    return rows
+    write_whole(out / "RESULTS.md", results_page(experiment, rows, command, pictures, done))
 
 
 def chosen(name: str, jobs: Sequence[Job], only: str) -> list[Job]:
@@ -183,13 +191,15 @@ def do_job(name: str, job: Job, out: Path) -> None:
     write_whole(job_file(out, job), json.dumps(done))
 
 
-def _run(experiment: Experiment, wanted: Sequence[Job], missing: Sequence[Job], out: Path, workers: int) -> None:
-    """All missing jobs, as many at once as there are workers; how long they take, those that are done say too."""
+def _run(
+    experiment: Experiment, wanted: Sequence[Job], missing: Sequence[Job], out: Path, workers: int
+) -> dict[str, SharpError]:
+    """All missing jobs, as many at once as there are workers; those that failed. Done ones tell how long they take."""
     runs = experiment.runs or (lambda job: [])
     tokens = {job.key: sum(config.tokens for config in runs(job)) for job in missing}
     kinds = {job.key: tuple(kind_of(config, vocabulary=0) for config in runs(job)) for job in wanted}
     tasks = {job.key: functools.partial(do_job, experiment.name, job, out) for job in missing}
-    work_off(tasks, workers, Progress(tokens, kinds, out / "runs", workers, len(wanted) - len(missing)))
+    return work_off(tasks, workers, Progress(tokens, kinds, out / "runs", workers, len(wanted) - len(missing)))
 
 
 def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -61,16 +61,16 @@ class Progress:
             [self.open([key]) * self.paces.get(self.kinds[key], usual) for key in unfinished], self.workers
         )
 
-    def line(self, ended: Iterable[str], unfinished: Iterable[str]) -> str:
+    def line(self, ended: Sequence[str], unfinished: Iterable[str], failed: int = 0) -> str:
         """`20 of 81 jobs, K6-alpha-2-0; 3 h 10 min left`, or what is under way when nothing has ended."""
-        ended, unfinished = list(ended), list(unfinished)
-        self.look((*ended, *unfinished))
+        unfinished = list(unfinished)
+        self.look(self.weights)
         left = self.left(unfinished)
         shares = ((key, self.share(key)) for key in unfinished)
         told = ", ".join(ended) or ", ".join(f"{key} {share:.0%}" for key, share in shares if share > 0) or "under way"
         jobs = self.done_before + len(self.weights)
         when = f"{clock(left)} left" if left is not None else "time left not known yet"
-        return f"{jobs - len(unfinished)} of {jobs} jobs, {told}; {when}"
+        return f"{jobs - len(unfinished) - failed} of {jobs} jobs, {told}; {when}"
 
 
 def wall_time(seconds: Sequence[float], workers: int) -> float:

@@ -13,7 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import active_children, get_context
 
-from sharpstream.errors import RunError
+from sharpstream.errors import RunError, SharpError
 from sharpstream.experiments.pace import Progress
 from sharpstream.stopping import Stopped, handling
 
@@ -22,21 +22,25 @@ STOPPED = 128 + signal.SIGTERM  # the exit code of a process that SIGTERM ended
 DIE_WITH_PARENT = 1  # Linux: PR_SET_PDEATHSIG
 
 
-def work_off(tasks: Mapping[str, Callable[[], object]], workers: int, progress: Progress) -> None:
-    """Do every task, so many at a time, with a line for each that ends and for what is under way."""
+def work_off(tasks: Mapping[str, Callable[[], object]], workers: int, progress: Progress) -> dict[str, SharpError]:
+    """Do every task, so many at a time, with a line for each that ends and for what is under way; those that failed.
+
+    An error that a person can mend costs its own task only: whoever comes back in the morning has the others.
+    """
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[variable] = "1"
     spawn = get_context("spawn")
     pool = ProcessPoolExecutor(workers, mp_context=spawn, initializer=end_with_parent)
+    failed: dict[str, SharpError] = {}
     with handling(_leave, signal.SIGTERM), pool:
         waiting: dict[Future[None], str] = {pool.submit(_do, task): key for key, task in tasks.items()}
         try:
             while waiting:
                 ended, _ = wait(waiting, timeout=EVERY_SECONDS, return_when=FIRST_COMPLETED)
-                for future in ended:
-                    future.result()
-                names = [waiting.pop(future) for future in ended]
-                print(progress.line(names, waiting.values()), flush=True)
+                keys = {waiting.pop(future): future for future in ended}
+                failed |= {key: problem for key, future in keys.items() if (problem := _problem(future))}
+                told = [f"{key} FAILED ({failed[key]})" if key in failed else key for key in keys]
+                print(progress.line(told, waiting.values(), failed=len(failed)), flush=True)
         except BrokenProcessPool as problem:
             raise RunError("a worker was stopped; what is done is kept: repeat the command to go on") from problem
         except BaseException:
@@ -44,6 +48,16 @@ def work_off(tasks: Mapping[str, Callable[[], object]], workers: int, progress: 
             for child in active_children():
                 child.terminate()
             raise
+    return failed
+
+
+def _problem(future: Future[None]) -> SharpError | None:
+    """What a person can mend; anything else is a bug and ends everything with its traceback."""
+    try:
+        future.result()
+    except SharpError as problem:
+        return problem
+    return None
 
 
 def _do(task: Callable[[], object]) -> None:
