@@ -32,7 +32,7 @@ TAIL = 0.2  # of the slice: where a choice is judged
 
 Point = tuple[float, float]  # step size, β2
 
-WIDER = {"sharp": 3e-5, "rnn": 3e-5, "gru": 3e-5, "clockwork": 3e-5}
+WIDER = {"sharp": 3e-5, "rnn": 3e-5, "gru": 3e-5, "clockwork": 3e-5, "transformer-small": 3e-3}
 
 
 @dataclass(frozen=True)
