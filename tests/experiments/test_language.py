@@ -51,6 +51,8 @@ def test_a_compressor_stands_on_the_same_text_and_says_that_it_adapts(tmp_path):
     text = read(StreamConfig(name="python-docs"), (0, 6_000))
     assert rows[0]["value"] == pytest.approx(ppmd(4).prequential(text, 27))
     assert {row["score_context"] for row in rows} == {"adaptive"}
+    assert "goes on learning while it is scored" in tables.main_table(rows, "")
+    assert "goes on learning" not in tables.main_table(rows_of(tmp_path, "unigram"), "")
 
 
 def test_pages_and_pictures_of_what_is_there(tmp_path):

@@ -74,6 +74,8 @@ def main_table(rows: Sequence[Row], title: str) -> str:
         "Bits per character, mean ± half of the 95 % interval over segments; true bits unless they are called capped. "
         "Seconds are those of these very runs, with whatever ran beside them; `wall-time` measures each learner alone."
     ) + (f" Regime of all: {shared.pop()}." if len(shared) == 1 else "")
+    if any("adaptive" in regime for regime in regimes.values()):
+        note += " What is adaptive goes on learning while it is scored; backward, it copies text that it still has."
     return markdown(Grid(title=title, columns=columns, rows=tuple(lines), note=note))
 
 
