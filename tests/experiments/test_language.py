@@ -62,6 +62,9 @@ def test_pages_and_pictures_of_what_is_there(tmp_path):
     assert "| SHARP |" in page
     pictures = experiment.more_figures(rows)
     assert set(pictures) == {"probes", "retention", "gate", "tradeoff"}
+    gate = pictures["gate"].axes[0]
+    assert gate.get_ylim()[0] == 0.0, "a gate that is shut is at 0, which a plain logarithm could not show"
+    assert pictures["gate"].legends[0].get_texts()[0].get_text().endswith("%")
     assert experiment.figure(rows).axes
     found = {finding.claim: finding.verdict for finding in experiment.findings(rows)}
     assert found["SHARP is better than LSTM (prequential, paired)"] == "not run"

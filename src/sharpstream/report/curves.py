@@ -74,8 +74,9 @@ def prequential_curves(
     title: str = "Bits per token, scored before learning from it",
     ylabel: str = "bits per token (lower is better)",
     legend: str = "learner, bits at the end",
+    number: str = ".2f",
 ) -> "Figure":
-    """One line per arm, {arm: (tokens, bits)}; the legend is in the order in which the lines end."""
+    """One line per arm, {arm: (tokens, bits)}; the legend is in the order in which the lines end, and says where."""
     if not curves:
         raise ConfigError("there are no curves to draw")
     figure = new_figure(8.0, 4.4)
@@ -85,7 +86,8 @@ def prequential_curves(
         (x, y), style = drawn[arm], arm_style(arm)
         # A single point draws no line: a baseline measured once, or a run that has only begun, shows as its marker.
         marker = style.marker if len(x) < 2 else None
-        axes.plot(x, y, color=style.colour, linestyle=style.line, marker=marker, label=f"{style.label}  {y[-1]:.2f}")
+        label = f"{style.label}  {y[-1]:{number}}"
+        axes.plot(x, y, color=style.colour, linestyle=style.line, marker=marker, label=label)
     _mark_levels(axes, levels, np.concatenate([y for _, y in drawn.values()]))
     axes.set(title=title, xlabel="tokens seen", ylabel=ylabel)
     _tokens_axis(axes, max(float(x.max()) for x, _ in drawn.values()))

@@ -69,7 +69,7 @@ def retention_figure(matrix: RetentionMatrix, arm: str) -> "Figure":
 def probe_bars(
     values: Mapping[str, Mapping[str, Estimate]],
     *,
-    title: str = "Scored with learning off: on what comes next, what was just seen, and what was seen first",
+    title: str = "With learning off: text not yet seen, seen last, seen first",
     ylabel: str = "bits per token (lower is better)",
 ) -> "Figure":
     """{arm: {probe: estimate}}: one group of bars per probe, one bar per arm, whiskers are 95 % intervals."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Curve = tuple[list[int], list[float]]
+SHARES = (0.0, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # marks of the gate's axis
 
 
 def mean_curve(rows: Sequence[Row], arm: str, metric: str = "curve") -> Curve:
@@ -51,14 +52,19 @@ def probes_figure(rows: Sequence[Row], arms: Sequence[str]) -> "Figure | None":
 
 
 def gate_figure(rows: Sequence[Row], arms: Sequence[str]) -> "Figure | None":
-    """The share of wake steps that updated the first memory."""
+    """The share of wake steps that updated the first memory: it falls by powers of ten, and may reach nothing."""
     curves = {arm: mean_curve(rows, arm, "gated") for arm in arms}
     known = {arm: curve for arm, curve in curves.items() if curve[0]}
     if not known:
         return None
     title, ylabel = "How often the first memory still learns", "share of wake steps that update it"
-    figure: Figure = prequential_curves(known, title=title, ylabel=ylabel, legend="arm, share at the end")
-    figure.axes[0].set_ylim(0.0, 1.05)
+    legend = "arm, share at the end"
+    figure: Figure = prequential_curves(known, title=title, ylabel=ylabel, legend=legend, number=".2%")
+    axes = figure.axes[0]
+    axes.set_yscale("symlog", linthresh=SHARES[1])  # linear below, so that 0 has a place
+    axes.set_ylim(0.0, 1.2)
+    axes.set_yticks(SHARES, [f"{share:.4g}" for share in SHARES])
+    axes.minorticks_off()
     return figure
 
 
