@@ -32,7 +32,15 @@ TAIL = 0.2  # of the slice: where a choice is judged
 
 Point = tuple[float, float]  # step size, β2
 
-WIDER = {"sharp": 3e-5, "rnn": 3e-5, "gru": 3e-5, "clockwork": 3e-5, "transformer-small": 3e-3}
+LOWER, HIGHER = (3e-5, 0.999), (3e-3, 0.999)
+WIDER = {
+    "sharp": LOWER,
+    "rnn": LOWER,
+    "gru": LOWER,
+    "clockwork": LOWER,
+    "transformer-small": HIGHER,
+    "transformer-10m": (3e-3, 0.99),
+}
 
 
 @dataclass(frozen=True)
@@ -43,8 +51,8 @@ class Scale:
     size: str
     span: Span
     log_every: int
-    wider: Mapping[str, float] = field(default_factory=dict)
-    """One more step size for a learner whose best stood at the edge of the grid, at its better β2."""
+    wider: Mapping[str, Point] = field(default_factory=dict)
+    """One more step size for a learner whose best stood at the edge of the grid, at the β2 of that best."""
 
 
 SCALES = {
@@ -57,7 +65,7 @@ SCALES = {
 def jobs(scale: str, protocol: str) -> list[Job]:
     """Learner by learner, the wider points last."""
     points = [(arm, *point) for arm in SIZES[SCALES[scale].size].neural for point in GRID]
-    points += [(arm, lr, BETA2[0]) for arm, lr in SCALES[scale].wider.items()]
+    points += [(arm, *point) for arm, point in SCALES[scale].wider.items()]
     return [
         Job(
             f"{arm}-lr{lr:g}-beta{beta2:g}",
