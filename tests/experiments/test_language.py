@@ -1,5 +1,6 @@
 """The language studies: every number is what it says, arms differ in one thing, nothing reported was tuned on."""
 
+import csv
 import json
 import math
 from pathlib import Path
@@ -180,6 +181,15 @@ def test_a_step_is_chosen_by_the_end_of_its_run_not_by_its_start():
     (found,) = text8_tuning.findings(rows)
     assert found.ours == "step 0.0001, β2 0.999: 2.0000 bits, best of 3 points"
     assert found.verdict.endswith("at the edge of its grid")
+
+
+def test_the_recipe_has_the_steps_that_the_committed_grid_chose():
+    numbers = ("lr", "beta2", "tokens", "value")
+    with (Path(__file__).parents[2] / "results" / "text8" / "text8-tuning" / "rows.csv").open() as file:
+        rows = [{**row, **{name: float(row[name]) for name in numbers}} for row in csv.DictReader(file)]
+    grid = text8_tuning.grid(rows)
+    assert {arm: min(points, key=points.get) for arm, points in grid.items()} == recipes.TEXT8_STEPS
+    assert set(grid) == set(SIZES["128"].neural)
 
 
 def test_the_published_step_is_everybodys_under_paper():
