@@ -44,7 +44,7 @@ def test_a_line_that_is_no_row_of_a_log_is_passed_over(line, tmp_path):
 def test_time_left_is_by_tokens_and_counts_what_is_under_way(tmp_path, now):
     """c makes no run: 2,000, the mean of the others."""
     progress = progress_of({"a": 1_000, "b": 3_000, "c": 0}, tmp_path, done_before=2)
-    assert "not known yet" in progress.line([], ["a", "b", "c"])
+    assert "time left not known" in progress.line([], ["a", "b", "c"])
     now[0] = 110.0
     assert progress.line(["a"], ["b", "c"]) == "3 of 5 jobs, a; 50 s left"  # 1,000 in 10 s, 5,000 to go
     log(tmp_path / "b", 1_500)
@@ -68,6 +68,13 @@ def test_each_kind_of_run_has_its_own_pace(tmp_path):
     assert progress.line([], tokens) == "1 of 4 jobs, slow 50%; 1 min 55 s left"  # 10 + 50 + 55
     progress.workers = 2
     assert progress.left(list(tokens)) == pytest.approx(65.0)  # quick, then new, beside slow
+
+
+def test_a_run_that_has_read_everything_is_not_said_to_need_no_more_time(tmp_path):
+    log(tmp_path / "a", 500, 1_000, pace=0.01)
+    progress = progress_of({"a": 1_000}, tmp_path)
+    assert progress.line([], ["a"]) == "0 of 1 jobs, a has learned and is scored; time left not known"
+    assert progress.line(["a"], []) == "1 of 1 jobs, a; 0 s left"
 
 
 def test_seconds_come_from_the_median_interval():

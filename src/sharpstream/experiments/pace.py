@@ -9,7 +9,7 @@ import json
 import os
 import time
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, starmap
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -66,11 +66,16 @@ class Progress:
         unfinished = list(unfinished)
         self.look(self.weights)
         left = self.left(unfinished)
-        shares = ((key, self.share(key)) for key in unfinished)
-        told = ", ".join(ended) or ", ".join(f"{key} {share:.0%}" for key, share in shares if share > 0) or "under way"
+        shares = {key: share for key in unfinished if (share := self.share(key)) > 0}
+        told = ", ".join(ended) or ", ".join(starmap(_stage, shares.items())) or "under way"
         jobs = self.done_before + len(self.weights)
-        when = f"{clock(left)} left" if left is not None else "time left not known yet"
+        when = f"{clock(left or 0.0)} left" if left or not unfinished else "time left not known"
         return f"{jobs - len(unfinished) - failed} of {jobs} jobs, {told}; {when}"
+
+
+def _stage(key: str, share: float) -> str:
+    """A run that has read all its tokens may still be scored for a while, which its log does not show."""
+    return f"{key} {share:.0%}" if share < 1.0 else f"{key} has learned and is scored"
 
 
 def wall_time(seconds: Sequence[float], workers: int) -> float:
