@@ -72,16 +72,9 @@ def test_pages_and_pictures_of_what_is_there(tmp_path):
     assert found["SHARP is better than Counts, order 5 (prequential, paired)"] == "does not hold, one segment"
 
 
-def here(experiment, wanted, missing, out, workers):
-    """Jobs in this process, without workers."""
-    for job in missing:
-        harness.do_job(experiment.name, job, out)
-    return {}
-
-
-def test_an_experiment_of_which_a_job_failed_shows_the_others_and_says_which(tmp_path, monkeypatch):
+def test_an_experiment_of_which_a_job_failed_shows_the_others_and_says_which(tmp_path, monkeypatch, without_workers):
     def but_one(experiment, wanted, missing, out, workers):
-        here(experiment, wanted, missing[1:], out, workers)
+        without_workers(experiment, wanted, missing[1:], out, workers)
         return {missing[0].key: RunError("the disk is full")}
 
     monkeypatch.setattr(harness, "_run", but_one)
@@ -94,8 +87,7 @@ def test_an_experiment_of_which_a_job_failed_shows_the_others_and_says_which(tmp
     assert not (tmp_path / "one").exists()
 
 
-def test_an_interrupted_experiment_shows_what_it_has_and_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(harness, "_run", here)
+def test_an_interrupted_experiment_shows_what_it_has_and_says_so(tmp_path, without_workers):
     reproduce("text8", "quick", "fair", tmp_path, workers=1, command="sharp reproduce text8", only="segment0-uni*")
     page = (tmp_path / "RESULTS.md").read_text()
     assert f"2 of {len(segments.jobs('quick', 'fair'))} jobs" in page
@@ -103,8 +95,7 @@ def test_an_interrupted_experiment_shows_what_it_has_and_says_so(tmp_path, monke
         reproduce("text8", "quick", "fair", tmp_path, workers=1, command="-", only="nobody")
 
 
-def test_a_job_of_a_recipe_that_changed_since_is_not_taken_for_the_new_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(harness, "_run", here)
+def test_a_job_of_a_recipe_that_changed_since_is_not_taken_for_the_new_one(tmp_path, without_workers):
     again = {"workers": 1, "command": "-", "only": "segment0-rnn"}
     reproduce("text8", "quick", "fair", tmp_path, **again)
     kept = tmp_path / "jobs" / "segment0-rnn.json"

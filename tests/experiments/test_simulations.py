@@ -100,13 +100,10 @@ class Counting:
         ]
 
 
-def test_a_repeated_command_runs_only_what_is_missing(tmp_path, monkeypatch):
+def test_a_repeated_command_runs_only_what_is_missing(tmp_path, monkeypatch, without_workers):
     log = []
     study = Counting(log)
     monkeypatch.setattr(harness, "experiment_named", lambda name: study.experiment)
-    monkeypatch.setattr(
-        harness, "_run", lambda study, jobs, out, workers, total: [harness.do_job(study.name, j, out) for j in jobs]
-    )
     rows = reproduce("drift", "quick", "fair", tmp_path, workers=1, command="sharp reproduce drift")
     (tmp_path / "jobs" / "job-1.json").unlink()
     again = reproduce("drift", "quick", "fair", tmp_path, workers=1, command="sharp reproduce drift")
