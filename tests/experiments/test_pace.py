@@ -35,10 +35,23 @@ def test_how_far_a_run_is_comes_from_its_log(tmp_path):
     assert logged_tokens(tmp_path / "nothing") == 0
 
 
-@pytest.mark.parametrize("line", ["17", "null", "[1]", '{"tokens": "many"}', '{"event": "interval"}', '"tokens"'])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "17",
+        '{"tokens": 9}',
+        '{"event": "interval", "tokens": 9}',
+        "null",
+        "[1]",
+        '{"tokens": "many"}',
+        '{"event": "interval"}',
+        '"tokens"',
+    ],
+)
 def test_a_line_that_is_no_row_of_a_log_is_passed_over(line, tmp_path):
-    log(tmp_path / "run", 100, 200, tail=line + "\n")
+    log(tmp_path / "run", 100, 200, pace=0.01, tail=line + "\n")
     assert logged_tokens(tmp_path / "run") == 200
+    assert progress_of({"run": 300}, tmp_path).left(["run"]) == pytest.approx(1.0)
 
 
 def test_time_left_is_by_tokens_and_counts_what_is_under_way(tmp_path, now):

@@ -96,7 +96,7 @@ def seconds_per_1000(rows: Iterable[Mapping[str, Any]]) -> float | None:
     >>> seconds_per_1000([{"event": "interval", "tokens": n, "time": t} for n, t in ((500, 0.0), (1500, 2.0))])
     2.0
     """
-    marks = [(row["tokens"], row["time"]) for row in rows if row["event"] == "interval"]
+    marks = [(row["tokens"], row["time"]) for row in rows if row.get("event") == "interval" and "time" in row]
     rates = [1000 * (t1 - t0) / (n1 - n0) for (n0, t0), (n1, t1) in pairwise(marks) if n1 > n0]
     return median(rates) if rates else None
 
