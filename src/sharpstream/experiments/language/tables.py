@@ -71,7 +71,8 @@ def main_table(rows: Sequence[Row], title: str) -> str:
     if len(shared) == 1:  # said once, below
         columns, lines = columns[:-1], [line[:-1] for line in lines]
     note = (
-        "Bits per character, mean ± half of the 95 % interval over segments; true bits unless they are called capped. "
+        "Bits per character, mean ± half of the 95 % interval over segments (without ±: one segment); "
+        "true bits unless they are called capped. "
         "Seconds are those of these very runs, with whatever ran beside them; `wall-time` measures each learner alone."
     ) + (f" Regime of all: {shared.pop()}." if len(shared) == 1 else "")
     if any("adaptive" in regime for regime in regimes.values()):
