@@ -156,6 +156,24 @@ def test_scatter_names_never_cover_each_other_or_a_point(tmp_path: Path) -> None
         assert not any(box.contains(*axes.transData.transform(point)) for point in points.values())
 
 
+def test_scatter_keeps_the_line_of_a_distant_name_clear_of_the_others() -> None:
+    from matplotlib.text import Text
+
+    points = {"counts-4": (1.44e-3, 1.965), "counts-5": (1.73e-3, 1.809), "counts-6": (2.14e-3, 1.75)}
+    points |= {"ppmd-4": (1.2e-4, 1.944), "ppmd-6": (3.4e-4, 1.753), "ppmd-16": (7e-4, 1.72), "zpaq-5": (3.6e-3, 1.6)}
+    points |= {"unigram": (6e-4, 4.12), "sharp": (0.19, 2.979), "rnn": (0.17, 2.111), "sharp-512": (3.6, 2.75)}
+    figure = bits_against_seconds(points)
+    axes, renderer = figure.axes[0], figure.canvas.get_renderer()
+    boxes = {text.get_text(): Text.get_window_extent(text, renderer) for text in axes.texts}
+    tied = [text for text in axes.texts if text.arrow_patch is not None]
+    assert tied  # crowded enough that one name stands far off
+    for text in tied:
+        (x0, y0), (x1, y1) = text.arrow_patch.get_path().vertices[[0, -1]]
+        on_the_line = [(x0 + (x1 - x0) * share, y0 + (y1 - y0) * share) for share in np.linspace(0.05, 0.95, 19)]
+        for name, box in boxes.items():
+            assert name == text.get_text() or not any(box.contains(*at) for at in on_the_line)
+
+
 def test_scatter_refuses_no_time_at_all() -> None:
     with pytest.raises(ConfigError, match="'counts'"):
         bits_against_seconds({"counts": (0.0, 2.0)})

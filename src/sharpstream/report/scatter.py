@@ -4,7 +4,7 @@ In come {arm: (seconds per 1000 tokens, bits)}, out comes a matplotlib Figure wi
 wall-time study and the report call this.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sharpstream.errors import ConfigError
@@ -13,9 +13,11 @@ from sharpstream.report.style import GREY, arm_style, new_figure, styled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
 
 # Where a name may stand, in order of preference: offset in points, then the side of the text that faces the point.
-PLACES: tuple[tuple[float, float, str, str], ...] = (
+Place = tuple[float, float, str, str]
+PLACES: tuple[Place, ...] = (
     (7, 0, "left", "center"),
     (-7, 0, "right", "center"),
     (0, 7, "center", "bottom"),
@@ -44,7 +46,7 @@ def bits_against_seconds(
     slow = [arm for arm, (seconds, _) in points.items() if not seconds > 0.0]
     if slow:
         raise ConfigError(f"{slow[0]!r} took {points[slow[0]][0]} seconds: it must be above 0 for a logarithmic axis")
-    figure = new_figure(7.0, 4.4)
+    figure = new_figure(7.4, 5.6)
     axes = figure.subplots()
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
@@ -64,35 +66,51 @@ def bits_against_seconds(
 
 
 def _name_points(axes: "Axes", points: Mapping[str, tuple[float, float]]) -> None:
-    """Write each arm's name at the first place where it covers neither a point nor another name."""
-    from matplotlib.text import Text
+    """Write each arm's name at the first place where neither it nor its line covers a point, a name or a line."""
     from matplotlib.transforms import Bbox
 
     canvas: Any = axes.figure.canvas
     renderer = canvas.get_renderer()
-    size = 5.0 * axes.figure.dpi / 72.0  # half a marker, in pixels
-    taken = []
-    for seconds, bits in points.values():
-        x, y = axes.transData.transform((seconds, bits))
-        taken.append(Bbox.from_extents(x - size, y - size, x + size, y + size))
-    inside = axes.get_window_extent(renderer)
+    half = 5.0 * axes.figure.dpi / 72.0  # of a marker, in pixels
+    places = {arm: tuple(axes.transData.transform(point).tolist()) for arm, point in points.items()}
+    markers = {arm: Bbox.from_extents(x - half, y - half, x + half, y + half) for arm, (x, y) in places.items()}
+    inside, taken = axes.get_window_extent(renderer), list(markers.values())
     for arm, point in points.items():
-        for dx, dy, ha, va in PLACES:
-            tie = {"arrowstyle": "-", "color": GREY, "linewidth": 0.7} if max(abs(dx), abs(dy)) > FAR else None
-            text: Any = axes.annotate(
-                arm_style(arm).label,
-                point,
-                (dx, dy),
-                textcoords="offset points",
-                ha=ha,
-                va=va,
-                fontsize=9,
-                arrowprops=tie,
-            )
-            text.update_positions(renderer)
-            box = Text.get_window_extent(text, renderer)  # the name alone, without its line
+        others = [box for box in taken if box is not markers[arm]]  # its own line may leave its own point
+        for place in PLACES:
+            text, box = _name(axes, renderer, arm, point, place)
+            line = _along(places[arm], box) if _is_far(place) else []
             fits = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
-            if (fits and not any(box.overlaps(other) for other in taken)) or (dx, dy, ha, va) == PLACES[-1]:
-                taken.append(box)
+            free = not box.count_overlaps(taken) and not any(bit.count_overlaps(others) for bit in line)
+            if (fits and free) or place == PLACES[-1]:
+                taken += [box, *line]
                 break
             text.remove()
+
+
+def _name(axes: "Axes", renderer: Any, arm: str, point: tuple[float, float], place: Place) -> tuple[Any, "Bbox"]:
+    """The name at this place, and the box of the name alone, without its line."""
+    from matplotlib.text import Text
+
+    dx, dy, ha, va = place
+    tie = {"arrowstyle": "-", "color": GREY, "linewidth": 0.7} if _is_far(place) else None
+    label, offset = arm_style(arm).label, (dx, dy)
+    text: Any = axes.annotate(
+        label, point, offset, textcoords="offset points", ha=ha, va=va, fontsize=9, arrowprops=tie
+    )
+    text.update_positions(renderer)
+    return text, Text.get_window_extent(text, renderer)
+
+
+def _is_far(place: Place) -> bool:
+    return max(abs(place[0]), abs(place[1])) > FAR
+
+
+def _along(point: Sequence[float], box: "Bbox") -> list["Bbox"]:
+    """Small boxes along the line from a point to the nearest edge of its name: what others may not cover."""
+    from matplotlib.transforms import Bbox
+
+    (x, y), bits = point, 8
+    to_x, to_y = min(max(x, box.x0), box.x1), min(max(y, box.y0), box.y1)
+    steps = [(x + (to_x - x) * i / bits, y + (to_y - y) * i / bits) for i in range(1, bits)]
+    return [Bbox.from_extents(at_x - 1, at_y - 1, at_x + 1, at_y + 1) for at_x, at_y in steps]

@@ -52,7 +52,7 @@ ARMS: dict[str, ArmStyle] = {
     "wake-only": ArmStyle("SHARP, wake only", ORANGE, ":", "v"),
     "dead_upper_levels": ArmStyle("SHARP, dead upper levels", PURPLE, "-.", "X"),
     "L=1": ArmStyle("SHARP, one level", PURPLE, "-", "P"),
-    "sharp-512": ArmStyle("SHARP, width 512", VERMILLION, "--", "o"),
+    "sharp-512": ArmStyle("SHARP, width 512, first 1M", VERMILLION, "--", "o"),
     "tau-0.001": ArmStyle("τ = 0.001", BLUE, "--", "s"),
     "tau-0.1": ArmStyle("τ = 0.1", GREEN, "-.", "^"),
     "tau-0": ArmStyle("τ = 0 (no gate)", PURPLE, "--", "v"),
