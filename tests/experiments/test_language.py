@@ -14,7 +14,15 @@ from sharpstream.errors import ConfigError, RunError
 from sharpstream.evaluate.protocols import FAIR
 from sharpstream.experiments import harness, recipes
 from sharpstream.experiments.harness import Job, experiment_named, reproduce
-from sharpstream.experiments.language import segments, tables, text8_sleep, text8_threshold, text8_tuning, variants
+from sharpstream.experiments.language import (
+    segments,
+    tables,
+    text8,
+    text8_sleep,
+    text8_threshold,
+    text8_tuning,
+    variants,
+)
 from sharpstream.experiments.language.arms import BETWEEN, SIZES, run_of
 from sharpstream.experiments.language.measure import measured, read
 from sharpstream.factory import make_learner
@@ -280,6 +288,15 @@ def test_learners_are_ranked_on_text_that_all_of_them_read():
     assert tables.means_on_shared(rows, ("sharp", "gru", "lstm"), "bits") == {"sharp": 2.0, "gru": 1.9}
     assert tables.means_on_shared(rows, ("lstm",), "bits") == {}
     assert tables.means_on_shared([*rows, row("rnn", 5, "bits", 1.0)], ("sharp", "rnn"), "bits") == {}
+
+
+def test_the_published_table_is_set_beside_bits_that_are_scored_as_there():
+    """All capped but the Clockwork RNN's."""
+    both = (("forward_bits", 2.5), ("forward_bits_clipped", 2.25))
+    rows = [row(arm, 0, metric, value) for arm in ("gru", "clockwork") for metric, value in both]
+    lines = text8.published_table(rows, text8.PUBLISHED).splitlines()
+    assert "| GRU | 2.41 | 2.34 | 2.38 | 2.250 | – | – |" in lines
+    assert "| Clockwork RNN | 2.95 | 2.79 | 2.92 | 2.500 | – | – |" in lines
 
 
 def test_the_dearest_learners_read_the_first_segment_only():

@@ -25,6 +25,7 @@ PUBLISHED: Published = {
     "transformer-5m": (2.41, 2.33, 2.38),
     "transformer-10m": (2.43, 2.37, 2.41),
 }
+UNCAPPED = "clockwork"  # its published bits are the only ones without the cap
 
 
 def figure(rows: Sequence[Row]) -> "Figure":
@@ -100,13 +101,14 @@ def all_tables(rows: Sequence[Row], published: Published) -> str:
 
 
 def published_table(rows: Sequence[Row], published: Published) -> str:
-    """The published table beside our capped bits: the same scoring, whatever the width here."""
+    """The published table beside ours, scored as there: capped where it is, whatever the width here."""
     lines = []
     for arm, values in published.items():
-        ours = [tables.plus_minus(tables.estimate(rows, arm, f"{d}_bits_clipped")) for d in DIRECTIONS]
+        metric = "bits" if arm == UNCAPPED else "bits_clipped"
+        ours = [tables.plus_minus(tables.estimate(rows, arm, f"{d}_{metric}")) for d in DIRECTIONS]
         lines.append((arm_style(arm).label, *(f"{value:.2f}" for value in values), *ours))
     columns = ("learner", *(f"{d}, published" for d in DIRECTIONS), *(f"{d}, here" for d in DIRECTIONS))
-    note = "Published: width 512, bits capped at 4.755 (Clockwork uncapped). Here: capped too, sizes as above."
+    note = "Published: width 512. Both: bits capped at 4.755, but not the Clockwork RNN's. Sizes here as above."
     return markdown(Grid(title="The published table", columns=columns, rows=tuple(lines), note=note))
 
 
