@@ -15,6 +15,7 @@ from sharpstream.evaluate.protocols import FAIR
 from sharpstream.experiments import harness, recipes
 from sharpstream.experiments.harness import Job, experiment_named, reproduce
 from sharpstream.experiments.language import (
+    pictures,
     segments,
     tables,
     text8,
@@ -297,6 +298,21 @@ def test_the_published_table_is_set_beside_bits_that_are_scored_as_there():
     lines = text8.published_table(rows, text8.PUBLISHED).splitlines()
     assert "| GRU | 2.41 | 2.34 | 2.38 | 2.250 | – | – |" in lines
     assert "| Clockwork RNN | 2.95 | 2.79 | 2.92 | 2.500 | – | – |" in lines
+
+
+def test_arms_are_drawn_against_another_on_the_same_stretch_of_text():
+    """Where only one of them has been, there is nothing to draw."""
+    places = ((0, 10, 3.0, 3.5), (0, 20, 2.0, 2.25), (1, 10, 4.0, 4.1))
+    rows = [row("sharp", part, "curve", base, tokens=at) for part, at, base, _ in places]
+    rows += [row("no-sleep", part, "curve", other, tokens=at) for part, at, _, other in places]
+    rows += [row("no-sleep", 1, "curve", 9.0, tokens=20)]
+    tokens, bits = pictures.paired_curve(rows, "no-sleep", "sharp")
+    assert tokens == [10, 20]
+    assert bits == pytest.approx([0.3, 0.25])
+    drawn = pictures.against_figure(rows, "sharp")
+    assert drawn is not None
+    assert len(drawn.axes[0].lines) == 2
+    assert pictures.against_figure(rows[:3], "sharp") is None
 
 
 def test_the_dearest_learners_read_the_first_segment_only():

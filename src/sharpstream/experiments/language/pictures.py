@@ -32,6 +32,39 @@ def mean_curve(rows: Sequence[Row], arm: str, metric: str = "curve") -> Curve:
     return kept, [float(np.mean(points[tokens])) for tokens in kept]
 
 
+def paired_curve(rows: Sequence[Row], arm: str, base: str) -> Curve:
+    """Bits of an arm minus those of another on the same stretch of text, the mean over segments and seeds."""
+    marks = {
+        name: {(r["segment"], r["seed"], r["tokens"]): r["value"] for r in rows if _is_curve(r, name)}
+        for name in (arm, base)
+    }
+    points: dict[int, list[float]] = {}
+    for key in marks[arm].keys() & marks[base].keys():
+        points.setdefault(key[2], []).append(marks[arm][key] - marks[base][key])
+    kept = sorted(points)
+    return kept, [float(np.mean(points[tokens])) for tokens in kept]
+
+
+def _is_curve(row: Row, arm: str) -> bool:
+    return bool(row["arm"] == arm and row["metric"] == "curve")
+
+
+def against_figure(rows: Sequence[Row], base: str) -> "Figure | None":
+    """Each arm minus one of them along the stream: what the text's own ups and downs, common to all, would hide."""
+    curves = {arm: paired_curve(rows, arm, base) for arm in arms_of(rows)}
+    known = {arm: curve for arm, curve in curves.items() if curve[0]}
+    if base not in known or len(known) < 2:
+        return None
+    name = arm_style(base).label
+    return prequential_curves(
+        known,
+        title=f"Bits more than {name} on the same text",
+        ylabel=f"bits minus those of {name}",
+        legend="arm, at the end",
+        number="+.3f",
+    )
+
+
 def curves_figure(rows: Sequence[Row], arms: Sequence[str], title: str, levels: Sequence[str] = ()) -> "Figure":
     """Prequential bits along the stream; arms that only have a mean are drawn as levels."""
     curves = {arm: mean_curve(rows, arm) for arm in arms}

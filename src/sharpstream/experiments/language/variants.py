@@ -80,6 +80,10 @@ def ablation(
     def figure(rows: Sequence[Row]) -> "Figure":
         return pictures.curves_figure(rows, tables.arms_of(rows), f"{title[0].upper()}{title[1:]}")
 
+    def drawn(rows: Sequence[Row]) -> dict[str, "Figure"]:
+        against = pictures.known_figures({"against": lambda: pictures.against_figure(rows, first)})
+        return {**against, **more_figures(rows)}
+
     def page(rows: Sequence[Row]) -> str:
         bits = ("bits", *(f"{direction}_bits" for direction in DIRECTIONS))
         against = tables.difference_table(rows, first, bits, "SHARP as it is, against each")
@@ -94,6 +98,6 @@ def ablation(
         findings=findings,
         runs=lambda job: [config_of(job, changes)],
         scored=lambda job: len(DIRECTIONS) * SCALES[job.settings["scale"]].probe,
-        more_figures=more_figures,
+        more_figures=drawn,
         page=page,
     )
