@@ -4,6 +4,7 @@ config.toml     the resolved settings            metrics.jsonl   the one source 
 checkpoints/    the last two                     timing.jsonl    wall-clock times (not part of the result)
 summary.json    only when the run is finished    lock            held by the process at work
 parent.json     where it was forked from, if it was
+probe-NAME.json what an experiment scored frozen when the run was finished
 """
 
 import errno
@@ -23,7 +24,8 @@ from sharpstream.config_files import load_toml, to_dict, to_toml
 from sharpstream.errors import ConfigError, RunError
 from sharpstream.evaluate.atomic import write_whole
 
-LEFTOVERS = (".config.toml.", ".summary.json.", ".parent.json.")  # of `write_whole`, when killed before its rename
+PROBE_FILE = "probe-{}.json"
+LEFTOVERS = (".config.toml.", ".summary.json.", ".parent.json.", ".probe-")  # of a `write_whole` that died
 LARGEST_TABLE = 2**20  # bytes
 LARGEST_CONFIG = 2**14  # bytes; ours have two or three thousand, and TOML can be made slow to read
 SUMMARY_KINDS = {

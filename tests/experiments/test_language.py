@@ -11,10 +11,12 @@ import pytest
 from sharpstream.commands.reproduce import ReproduceOptions, whole_command
 from sharpstream.config import RunConfig, StreamConfig
 from sharpstream.errors import ConfigError, RunError
+from sharpstream.evaluate.probes import score_probe
 from sharpstream.evaluate.protocols import FAIR
 from sharpstream.experiments import harness, recipes
 from sharpstream.experiments.harness import Job, experiment_named, reproduce
 from sharpstream.experiments.language import (
+    kept_scores,
     pictures,
     segments,
     tables,
@@ -282,6 +284,54 @@ def test_a_learner_that_diverges_is_a_result_and_stops_nobody(tmp_path):
     tuned = [{**one, "lr": 1e-3, "beta2": 0.99} for one in rows]
     assert text8_tuning.figure(tuned).axes
     assert "diverged" in text8_tuning.page(tuned)
+
+
+def test_a_probe_that_was_scored_before_a_stop_is_not_scored_again(tmp_path, monkeypatch):
+    """Scoring stops after the first of two probes; the second try scores the other only, and has the same rows."""
+    config, probes = segments.config_of(QUICK["rnn"].settings), {"forward": (12_000, 13_000), "backward": (0, 1_000)}
+    whole = measured(tmp_path / "whole", config, "rnn", FAIR, probes)
+    asked: list[str] = []
+
+    def score(learner, text, *, probe, cap):
+        asked.append(probe)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return score_probe(learner, text, probe=probe, cap=cap)
+
+    monkeypatch.setattr(kept_scores, "score_probe", score)
+    with pytest.raises(KeyboardInterrupt):
+        measured(tmp_path / "cut", config, "rnn", FAIR, probes)
+    again = measured(tmp_path / "cut", config, "rnn", FAIR, probes)
+    assert asked == ["forward", "backward", "backward"]
+    assert probed(again) == probed(whole)
+    measured(tmp_path / "cut", config, "rnn", FAIR, {**probes, "forward": (11_000, 12_000)})
+    assert asked[3:] == ["forward"], "another text is not the one that is kept"
+
+
+@pytest.mark.parametrize("content", ["", "null", "[]", '{"made_of": 1}', '{"probe": "forward", "tokens": 9}', "\x00"])
+def test_a_kept_score_that_cannot_be_read_is_made_again(content, tmp_path):
+    config, probes = segments.config_of(QUICK["unigram"].settings), {"forward": (12_000, 13_000)}
+    first = probed(measured(tmp_path / "run", config, "unigram", FAIR, probes))
+    path = tmp_path / "run" / "probe-forward.json"
+    good = path.read_text()
+    path.write_text(content)
+    assert probed(measured(tmp_path / "run", config, "unigram", FAIR, probes)) == first
+    assert path.read_text() == good
+
+
+def test_a_kept_score_of_another_state_is_made_again(tmp_path):
+    config, probes = segments.config_of(QUICK["unigram"].settings), {"forward": (12_000, 13_000)}
+    first = probed(measured(tmp_path / "run", config, "unigram", FAIR, probes))
+    path = tmp_path / "run" / "probe-forward.json"
+    row = json.loads(path.read_text())
+    row["bits"], row["made_of"]["state_sha256"] = 0.0, "0" * 64
+    path.write_text(json.dumps(row))
+    assert probed(measured(tmp_path / "run", config, "unigram", FAIR, probes)) == first
+
+
+def probed(rows: list[dict]) -> dict[str, float]:
+    """The frozen scores of an arm."""
+    return {row["metric"]: row["value"] for row in rows if row["metric"].startswith(("forward", "backward"))}
 
 
 def test_learners_are_ranked_on_text_that_all_of_them_read():

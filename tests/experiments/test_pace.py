@@ -25,8 +25,9 @@ def log(run, *tokens: int, pace: float | None = None, tail: str = "") -> None:
         (run / "timing.jsonl").write_text("".join(json.dumps(row) + "\n" for row in timed) + tail)
 
 
-def progress_of(tokens, path, *, workers: int = 1, done_before: int = 0, **kinds: str) -> Progress:
-    return Progress(tokens, {key: kinds.get(key, "any") for key in (*tokens, *kinds)}, path, workers, done_before)
+def progress_of(tokens, path, *, scored: int = 0, workers: int = 1, done_before: int = 0, **kinds: str) -> Progress:
+    of = {key: kinds.get(key, "any") for key in (*tokens, *kinds)}
+    return Progress(tokens, dict.fromkeys(tokens, scored), of, path, workers, done_before)
 
 
 def test_how_far_a_run_is_comes_from_its_log(tmp_path):
@@ -86,8 +87,18 @@ def test_each_kind_of_run_has_its_own_pace(tmp_path):
 def test_a_run_that_has_read_everything_is_not_said_to_need_no_more_time(tmp_path):
     log(tmp_path / "a", 500, 1_000, pace=0.01)
     progress = progress_of({"a": 1_000}, tmp_path)
-    assert progress.line([], ["a"]) == "0 of 1 jobs, a has learned and is scored; time left not known"
+    assert progress.line([], ["a"]) == "0 of 1 jobs, a 100%, has learned and is scored; time left not known"
     assert progress.line(["a"], []) == "1 of 1 jobs, a; 0 s left"
+
+
+def test_what_is_scored_after_a_run_is_counted_by_the_rows_that_are_kept(tmp_path):
+    """1,000 learned and three probes of 200; the second row is half a row."""
+    log(tmp_path / "a", 500, 1_000, pace=0.01)
+    progress = progress_of({"a": 1_000}, tmp_path, scored=600)
+    assert progress.line([], ["a"]) == "0 of 1 jobs, a 62%, has learned and is scored; 6 s left"
+    (tmp_path / "a" / "probe-forward.json").write_text('{"probe": "forward", "tokens": 200, "bits": 2.0}')
+    (tmp_path / "a" / "probe-current.json").write_text('{"probe": "current", "tok')
+    assert progress.line([], ["a"]) == "0 of 1 jobs, a 75%, has learned and is scored; 4 s left"
 
 
 def test_seconds_come_from_the_median_interval():

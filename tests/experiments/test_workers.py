@@ -74,12 +74,18 @@ def job(path, problem: Exception | None = None) -> None:
     path.touch()
 
 
+def progress_of(tasks, path) -> Progress:
+    """Of tasks that make no runs."""
+    nothing = dict.fromkeys(tasks, 0)
+    return Progress(nothing, nothing, dict.fromkeys(tasks, ""), path, workers=1, done_before=0)
+
+
 def test_a_job_that_a_person_can_mend_stops_no_other(tmp_path, capsys):
     tasks = {
         "full": functools.partial(job, tmp_path / "full", RunError("the disk is full")),
         "fine": functools.partial(job, tmp_path / "fine"),
     }
-    progress = Progress(dict.fromkeys(tasks, 0), dict.fromkeys(tasks, ""), tmp_path, workers=1, done_before=0)
+    progress = progress_of(tasks, tmp_path)
     failed = work_off(tasks, workers=1, progress=progress)
     assert {key: str(problem) for key, problem in failed.items()} == {"full": "the disk is full"}
     assert (tmp_path / "fine").exists()
@@ -91,4 +97,4 @@ def test_a_job_that_a_person_can_mend_stops_no_other(tmp_path, capsys):
 def test_a_bug_ends_everything_with_its_own_error(tmp_path):
     tasks = {"bug": functools.partial(job, tmp_path / "bug", ZeroDivisionError("ours"))}
     with pytest.raises(ZeroDivisionError, match="ours"):
-        work_off(tasks, workers=1, progress=Progress({"bug": 0}, {"bug": ""}, tmp_path, workers=1, done_before=0))
+        work_off(tasks, workers=1, progress=progress_of(tasks, tmp_path))

@@ -78,7 +78,7 @@ class Experiment:
     runs: Callable[[Job], Sequence[RunConfig]] | None = None
     """The runs a job makes, for `sharp plan` to measure; None where a job is not a run."""
     scored: Callable[[Job], int] = lambda job: 0
-    """Tokens a job scores frozen beside what its runs probe by themselves, also for `sharp plan`."""
+    """Tokens a job scores frozen beside what its runs probe by themselves, for `sharp plan` and the time left."""
     more_figures: Callable[[Sequence[Row]], Mapping[str, "Figure"]] = lambda rows: {}
     """Further pictures by the name of their file."""
     page: Callable[[Sequence[Row]], str] = lambda rows: ""
@@ -197,9 +197,11 @@ def _run(
     """All missing jobs, as many at once as there are workers; those that failed. Done ones tell how long they take."""
     runs = experiment.runs or (lambda job: [])
     tokens = {job.key: sum(config.tokens for config in runs(job)) for job in missing}
+    scored = {job.key: experiment.scored(job) for job in missing}
     kinds = {job.key: tuple(kind_of(config, vocabulary=0) for config in runs(job)) for job in wanted}
     tasks = {job.key: functools.partial(do_job, experiment.name, job, out) for job in missing}
-    return work_off(tasks, workers, Progress(tokens, kinds, out / "runs", workers, len(wanted) - len(missing)))
+    progress = Progress(tokens, scored, kinds, out / "runs", workers, len(wanted) - len(missing))
+    return work_off(tasks, workers, progress)
 
 
 def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:

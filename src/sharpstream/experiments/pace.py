@@ -1,11 +1,13 @@
 """How fast runs go by their own logs, and when an experiment will be done by that.
 
 A token of one learner costs a hundred times that of another, so time left is counted learner by learner: what the logs
-say of the same kind of run, else the mean of the kinds that are known. `workers.py` prints it as the jobs go.
+say of the same kind of run, else the mean of the kinds that are known. A token that is scored afterwards counts as
+one that is learned, which is a little too much. `workers.py` prints it as the jobs go.
 """
 
 import heapq
 import json
+import math
 import os
 import time
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -15,6 +17,7 @@ from statistics import fmean, median
 from typing import Any
 
 from sharpstream.report.progress import clock
+from sharpstream.rundir import PROBE_FILE
 
 TAIL = 4096  # bytes at the end of a log: enough to see where it is and how fast
 
@@ -23,11 +26,18 @@ class Progress:
     """How much of all jobs is done, in tokens where a job is runs, else in jobs; and when it ends at this pace."""
 
     def __init__(
-        self, tokens: Mapping[str, int], kinds: Mapping[str, Hashable], runs: Path, workers: int, done_before: int
+        self,
+        tokens: Mapping[str, int],  # a job's runs learn from so many
+        scored: Mapping[str, int],  # and so many are scored when they have
+        kinds: Mapping[str, Hashable],
+        runs: Path,
+        workers: int,
+        done_before: int,
     ) -> None:
-        known = [count for count in tokens.values() if count]
+        self.tokens = tokens
+        known = [count + scored[key] for key, count in tokens.items() if count]
         usual = sum(known) / len(known) if known else 1.0  # a job that makes no run counts as the others do
-        self.weights = {key: float(count or usual) for key, count in tokens.items()}
+        self.weights = {key: float(count + scored[key]) if count else usual for key, count in tokens.items()}
         self.kinds, self.runs, self.workers, self.done_before = kinds, runs, workers, done_before
         self.paces: dict[Hashable, float] = {}  # kind → seconds per token
         self.look(kinds)  # what earlier commands did tells how fast, too
@@ -38,8 +48,9 @@ class Progress:
         return sum(self.weights[key] * (1.0 - self.share(key)) for key in unfinished)
 
     def share(self, key: str) -> float:
-        """How much of an unfinished job its run has logged."""
-        return min(1.0, logged_tokens(self.runs / key) / self.weights[key])
+        """How much of an unfinished job its run has logged and scored."""
+        run = self.runs / key
+        return min(1.0, (logged_tokens(run) + scored_tokens(run)) / self.weights[key])
 
     def look(self, keys: Iterable[str]) -> None:
         """Take the pace of each kind from the logs of these jobs."""
@@ -61,21 +72,21 @@ class Progress:
             [self.open([key]) * self.paces.get(self.kinds[key], usual) for key in unfinished], self.workers
         )
 
+    def stage(self, key: str, share: float) -> str:
+        """How far a job is; one that has read everything is still scored for a while."""
+        learned = logged_tokens(self.runs / key) >= (self.tokens[key] or math.inf)
+        return f"{key} {share:.0%}, has learned and is scored" if learned else f"{key} {share:.0%}"
+
     def line(self, ended: Sequence[str], unfinished: Iterable[str], failed: int = 0) -> str:
         """`20 of 81 jobs, K6-alpha-2-0; 3 h 10 min left`, or what is under way when nothing has ended."""
         unfinished = list(unfinished)
         self.look(self.weights)
         left = self.left(unfinished)
         shares = {key: share for key in unfinished if (share := self.share(key)) > 0}
-        told = ", ".join(ended) or ", ".join(starmap(_stage, shares.items())) or "under way"
+        told = ", ".join(ended) or ", ".join(starmap(self.stage, shares.items())) or "under way"
         jobs = self.done_before + len(self.weights)
         when = f"{clock(left or 0.0)} left" if left or not unfinished else "time left not known"
         return f"{jobs - len(unfinished) - failed} of {jobs} jobs, {told}; {when}"
-
-
-def _stage(key: str, share: float) -> str:
-    """A run that has read all its tokens may still be scored for a while, which its log does not show."""
-    return f"{key} {share:.0%}" if share < 1.0 else f"{key} has learned and is scored"
 
 
 def wall_time(seconds: Sequence[float], workers: int) -> float:
@@ -104,6 +115,12 @@ def seconds_per_1000(rows: Iterable[Mapping[str, Any]]) -> float | None:
 def logged_tokens(run: Path) -> int:
     """How far the run in this directory is by its log; 0 when there is none."""
     return max((row["tokens"] for row in rows_at_end(run / "metrics.jsonl")), default=0)
+
+
+def scored_tokens(run: Path) -> int:
+    """How many tokens of frozen probes are scored, by the rows that are kept; 0 when there are none."""
+    kept = (rows_at_end(path) for path in run.glob(PROBE_FILE.format("*")))
+    return sum(row["tokens"] for rows in kept for row in rows)
 
 
 def rows_at_end(path: Path) -> list[dict[str, Any]]:

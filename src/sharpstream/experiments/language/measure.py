@@ -14,10 +14,10 @@ from typing import Any
 from sharpstream.config import RunConfig, StreamConfig
 from sharpstream.errors import ConfigError, NumericalError
 from sharpstream.evaluate.bits import PAPER_CAP
-from sharpstream.evaluate.probes import score_probe
 from sharpstream.evaluate.protocols import EvaluationProtocol
 from sharpstream.evaluate.rows import NOT_APPLICABLE, Regime, ResultRow
 from sharpstream.experiments.harness import Row
+from sharpstream.experiments.language.kept_scores import scored_once
 from sharpstream.experiments.pace import seconds_per_1000
 from sharpstream.experiments.regimes import regime_of
 from sharpstream.frozen import opened
@@ -74,7 +74,7 @@ def measured(
                 found.add("retention", bits, tokens=row["tokens"], place=place)
     cap = PAPER_CAP if protocol.clip is None else protocol.clip_for(work.learner.name, config.stream.name)
     for name, text in texts.items():
-        scored = score_probe(work.learner, text, probe=name, cap=cap or math.inf)
+        scored = scored_once(directory, work, text, probe=name, cap=cap or math.inf)
         found.add(f"{name}_bits", scored.bits)
         found.add(f"{name}_bits_clipped", scored.bits_clipped, clip=cap)
     return found.rows
