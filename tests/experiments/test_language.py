@@ -386,14 +386,18 @@ def test_the_retention_matrix_is_rebuilt_from_its_rows():
 def test_thresholds_are_judged_by_their_updates_their_bits_and_their_end():
     rows = []
     for arm, bits, gated, curve in (
-        ("tau-0.01", 2.0, 0.01, (3.0, 2.0)),
-        ("tau-0.001", 2.1, 0.02, (3.0, 2.0)),
-        ("tau-0.1", 2.2, 0.0, (3.0, 2.1)),
-        ("tau-0", 2.3, 1.0, (2.5, 2.9)),
+        ("tau-0.01", 2.0, 0.01, (3.0, 2.0, 2.5)),
+        ("tau-0.001", 2.1, 0.02, (3.0, 2.0, 2.5)),
+        ("tau-0.1", 2.2, 0.0, (3.0, 2.1, 2.5)),
+        ("tau-0", 2.3, 1.0, (2.5, 2.1, 2.9)),
     ):
         rows += [row(arm, 0, "bits", bits), row(arm, 0, "gated", gated, tokens=2)]
         rows += [row(arm, 0, "curve", value, tokens=n + 1) for n, value in enumerate(curve)]
     assert [finding.verdict for finding in text8_threshold.findings(rows)] == ["agrees"] * 3
+    degrades = text8_threshold.findings([r for r in rows if r["metric"] != "curve" or r["tokens"] != 3])[2]
+    assert degrades.verdict == "not run", "two points have no thirds"
+    harder = [{**r, "value": 2.6} if r["arm"] == "tau-0" and r.get("tokens") == 3 else r for r in rows]
+    assert text8_threshold.findings(harder)[2].verdict == "differs", "the last third is harder for all"
     rows = [r for r in rows if r["arm"] != "tau-0.1"]
     assert [finding.verdict for finding in text8_threshold.findings(rows)][:2] == ["not run", "not run"]
     assert math.isnan(tables.mean_of(rows, "tau-0.1", "bits"))
