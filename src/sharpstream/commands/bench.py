@@ -1,7 +1,5 @@
 """`sharp bench`: how fast this machine is at this, as ratios measured in one run; tables, rows and a figure."""
 
-import csv
-import io
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,6 +12,7 @@ import tyro
 from sharpstream.commands.options import parse
 from sharpstream.evaluate.atomic import write_whole
 from sharpstream.evaluate.machine import describe
+from sharpstream.report.grid import rows_as_csv
 
 What = Literal["engine", "learners", "growth", "all"]
 
@@ -55,7 +54,7 @@ def main(argv: Sequence[str]) -> int:
             stamped = [
                 {**row, "machine": machine.hardware, "software": machine.software, "command": command} for row in rows
             ]
-            write_whole(options.out / f"bench-{name}.csv", _csv(stamped))
+            write_whole(options.out / f"bench-{name}.csv", rows_as_csv(stamped))
             print(f"wrote {options.out / f'bench-{name}.csv'}", file=sys.stderr)
     return 0
 
@@ -110,12 +109,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    text = io.StringIO()
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()

@@ -4,11 +4,9 @@ Each job writes its rows to `jobs/KEY.json` when it is done, so a command that i
 Workers are processes of one thread each. `sharp reproduce` calls `reproduce`; each module gives one `Experiment`.
 """
 
-import csv
 import fnmatch
 import functools
 import hashlib
-import io
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,6 +23,7 @@ from sharpstream.evaluate.machine import describe
 from sharpstream.experiments.pace import Progress
 from sharpstream.experiments.speed import kind_of, model_of
 from sharpstream.experiments.workers import work_off
+from sharpstream.report.grid import rows_as_csv
 from sharpstream.rundir import differences
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ def _write(experiment: Experiment, rows: Sequence[Row], out: Path, command: str,
     """Rows, pictures, page."""
     from sharpstream.report.style import save_figure
 
-    write_whole(out / "rows.csv", csv_text(rows))
+    write_whole(out / "rows.csv", rows_as_csv(rows))
     pictures = {experiment.name: experiment.figure(rows), **experiment.more_figures(rows)}
     for picture, figure in pictures.items():
         save_figure(figure, out / f"{picture}.png")
@@ -204,16 +203,6 @@ def _run(
     return work_off(tasks, workers, progress)
 
 
-def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Rows as CSV; columns in order of first appearance."""
-    text = io.StringIO()
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
-
-
 def results_page(
     experiment: Experiment, rows: Sequence[Row], command: str, pictures: Iterable[str], done: tuple[int, int]
 ) -> str:
@@ -225,6 +214,6 @@ def results_page(
     lines += [f"| {f.claim} | {f.published} | {f.ours} | **{f.verdict}** |" for f in experiment.findings(rows)]
     lines += ["", *filter(None, [experiment.page(rows).strip("\n")])]
     lines += [line for name in pictures for line in ("", f"![{name.replace('-', ' ')}]({name}.png)")]
-    digest = hashlib.sha256(csv_text(rows).encode()).hexdigest()[:12]
+    digest = hashlib.sha256(rows_as_csv(rows).encode()).hexdigest()[:12]
     lines += ["", f"{len(rows)} rows in rows.csv (sha256 {digest}…)."]
     return "\n".join(lines) + "\n"

@@ -7,9 +7,10 @@ experiments print and write them. Floats are rounded for people and kept whole i
 import csv
 import io
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sharpstream.errors import ConfigError
 from sharpstream.evaluate.atomic import write_whole
@@ -102,6 +103,16 @@ def csv_text(grid: Grid) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(grid.columns)
     writer.writerows([["" if cell is None else cell for cell in row] for row in grid.rows])
+    return text.getvalue()
+
+
+def rows_as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Long rows, which are no grid yet; columns in order of first appearance."""
+    text = io.StringIO()
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
     return text.getvalue()
 
 
