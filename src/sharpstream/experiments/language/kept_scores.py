@@ -1,4 +1,4 @@
-"""A frozen probe is scored once: its row is kept in the run's directory, for scoring can take an hour and be stopped.
+"""A frozen probe is scored once: its row is kept in the run's directory, for scoring can take long and be stopped.
 
 A kept row counts only for the very state, text and cap it was made with, else the probe is scored again. `measure.py`
 scores through this; `pace.py` sees by the files how far the scoring is.
@@ -12,13 +12,13 @@ from sharpstream.evaluate.atomic import write_whole
 from sharpstream.evaluate.probes import ProbeRow, score_probe
 from sharpstream.learners.contract import Tokens
 from sharpstream.loop import Run
-from sharpstream.rundir import PROBE_FILE, RunDirectory
+from sharpstream.rundir import PROBE_FILE
 
 
-def scored_once(directory: Path, work: Run, text: Tokens, *, probe: str, cap: float) -> ProbeRow:
+def scored_once(work: Run, text: Tokens, *, probe: str, cap: float) -> ProbeRow:
     """The probe's row: the kept one if there is one of this state, text and cap, else a new one, which is then kept."""
-    path = directory / PROBE_FILE.format(probe)
-    summary = RunDirectory(directory).summary or {}
+    path = work.directory.path / PROBE_FILE.format(probe)
+    summary = work.directory.summary or {}
     made_of = {
         "state_sha256": summary.get("state_sha256"),
         "text_sha256": hashlib.sha256(text.tobytes()).hexdigest(),

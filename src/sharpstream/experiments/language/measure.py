@@ -74,7 +74,7 @@ def measured(
                 found.add("retention", bits, tokens=row["tokens"], place=place)
     cap = PAPER_CAP if protocol.clip is None else protocol.clip_for(work.learner.name, config.stream.name)
     for name, text in texts.items():
-        scored = scored_once(directory, work, text, probe=name, cap=cap or math.inf)
+        scored = scored_once(work, text, probe=name, cap=cap or math.inf)
         found.add(f"{name}_bits", scored.bits)
         found.add(f"{name}_bits_clipped", scored.bits_clipped, clip=cap)
     return found.rows
