@@ -39,6 +39,17 @@ def test_probe_order_does_not_matter(counter) -> None:
     assert score_probe(learner, tokens(1, 2), probe="a") == first
 
 
+def test_the_parts_of_a_probe_are_its_bits_in_order(counter) -> None:
+    learner = counter(3)
+    learner.learn(tokens(0, 1, 1))
+    text = np.tile(tokens(0, 1, 2, 2, 1), 9)  # 45 tokens: parts of three, then of two
+    bits, parts = learner.evaluate(text), score_probe(learner, text, probe="a").parts
+    assert parts[0] == pytest.approx(bits[:3].mean())
+    assert parts[-1] == pytest.approx(bits[-2:].mean())
+    assert len(parts) == 20
+    assert score_probe(learner, text[:3], probe="a").parts == pytest.approx(bits[:3])
+
+
 def test_an_empty_probe_is_named(counter) -> None:
     with pytest.raises(StreamError, match="backward"):
         forward_current_backward(counter(2), forward=tokens(0), current=tokens(0), backward=tokens())

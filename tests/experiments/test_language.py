@@ -18,6 +18,7 @@ from sharpstream.experiments.harness import Job, experiment_named, reproduce
 from sharpstream.experiments.language import (
     kept_scores,
     pictures,
+    runaways,
     segments,
     tables,
     text8,
@@ -51,6 +52,8 @@ def test_the_numbers_of_an_arm_are_those_of_its_learner(tmp_path):
     assert one["forward_bits"] == pytest.approx(learner.evaluate(read(corpus, (12_000, 13_000))).mean(), rel=1e-12)
     assert one["current_bits"] == pytest.approx(learner.evaluate(read(corpus, (5_000, 6_000))).mean(), rel=1e-12)
     assert one["backward_bits"] == pytest.approx(learner.evaluate(read(corpus, (0, 1_000))).mean(), rel=1e-12)
+    parts = [row["value"] for row in rows if row["metric"] == "forward_part"]
+    assert parts == pytest.approx(learner.evaluate(read(corpus, (12_000, 13_000))).reshape(20, 50).mean(axis=1))
     curve = [row["value"] for row in rows if row["metric"] == "curve"]
     assert curve == pytest.approx(before.reshape(6, 1_000).mean(axis=1), rel=1e-12)
     assert {row["clip"] for row in rows if row["metric"].endswith("clipped")} == {4.755}
@@ -329,9 +332,36 @@ def test_a_kept_score_of_another_state_is_made_again(tmp_path):
     assert probed(measured(tmp_path / "run", config, "unigram", FAIR, probes)) == first
 
 
-def probed(rows: list[dict]) -> dict[str, float]:
+def probed(rows: list[dict]) -> dict[tuple, float]:
     """The frozen scores of an arm."""
-    return {row["metric"]: row["value"] for row in rows if row["metric"].startswith(("forward", "backward"))}
+    kept = [row for row in rows if row["metric"].startswith(("forward", "backward"))]
+    return {(row["metric"], row["place"]): row["value"] for row in kept}
+
+
+def test_a_score_kept_before_parts_were_is_not_made_again(tmp_path):
+    config, probes = segments.config_of(QUICK["unigram"].settings), {"forward": (12_000, 13_000)}
+    first = probed(measured(tmp_path / "run", config, "unigram", FAIR, probes))
+    path = tmp_path / "run" / "probe-forward.json"
+    kept = json.loads(path.read_text())
+    assert len(kept.pop("parts")) == 20
+    path.write_text(json.dumps(kept))
+    again = probed(measured(tmp_path / "run", config, "unigram", FAIR, probes))
+    assert again == {key: value for key, value in first.items() if key[0] != "forward_part"}
+
+
+def test_a_probe_that_is_worse_than_guessing_is_shown_by_itself():
+    """Two segments, one of which broke down in the second half of its forward probe."""
+    rows = [row("lstm", 0, "forward_bits", 2.5), row("lstm", 10_000_000, "forward_bits", 101.0)]
+    rows += [row("lstm", 10_000_000, "forward_bits_clipped", 3.5), row("gru", 10_000_000, "forward_bits", 4.7)]
+    rows += [
+        row("lstm", 10_000_000, "forward_part", bits) | {"place": n} for n, bits in enumerate((2.0, 2.0, 200.0, 200.0))
+    ]
+    rows += [row("lstm", 0, "forward_part", 9.0) | {"place": 0}]
+    page = runaways.runaway_table(rows, "Worse than guessing")
+    assert "| LSTM | segment from 10M | forward | 101.000 | 3.500 | 2 of 4: 3, 4; the others 2.000 bits |" in page
+    assert "from 0" not in page
+    assert "GRU" not in page
+    assert runaways.runaway_table([r for r in rows if r["segment"] == 0], "Worse than guessing") == ""
 
 
 def test_learners_are_ranked_on_text_that_all_of_them_read():

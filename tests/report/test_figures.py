@@ -141,6 +141,18 @@ def test_bars_start_at_zero_and_one_seed_has_no_whisker() -> None:
     assert "95 %" in axes.get_xlabel()
 
 
+def test_a_bar_that_would_flatten_the_others_is_cut_off_and_keeps_its_number() -> None:
+    values = {arm: {"forward": mean_interval([2.0, 2.2])} for arm in ("sharp", "rnn")}
+    axes = probe_bars(values).axes[0]
+    assert axes.get_ylim()[1] > 2.2
+    assert "cut off" not in axes.get_xlabel()
+    axes = probe_bars({**values, "lstm": {"forward": mean_interval([2.0, 196.0])}}).axes[0]
+    assert 4.0 < axes.get_ylim()[1] < 5.0
+    assert "cut off" in axes.get_xlabel()
+    number = next(text for text in axes.texts if text.get_text() == "99.00")
+    assert number.xy[1] < axes.get_ylim()[1]
+
+
 def test_scatter_names_never_cover_each_other_or_a_point(tmp_path: Path) -> None:
     points = {
         arm: (1.0 + 0.3 * n, 2.0 + 0.02 * n) for n, arm in enumerate(("sharp", "rnn", "lstm", "gru", "clockwork"))

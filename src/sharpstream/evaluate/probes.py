@@ -15,6 +15,7 @@ from sharpstream.evaluate.bits import PAPER_CAP, summarise
 from sharpstream.learners.contract import Bits, Learner, Tokens
 
 Direction = Literal["forward", "current", "backward"]
+PARTS = 20  # of a probe, whose means show where in it a frozen learner broke down
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class ProbeRow:
     bits_clipped: float
     cap: float
     accuracy: float | None = None  # share of tokens that were the most probable one, where the learner tells
+    parts: tuple[float, ...] = ()  # mean bits of each twentieth, in order; of each token when there are fewer
 
 
 def frozen_bits(learner: Learner, tokens: Tokens, *, probe: str = "probe") -> Bits:
@@ -43,10 +45,12 @@ def frozen_bits(learner: Learner, tokens: Tokens, *, probe: str = "probe") -> Bi
 
 def score_probe(learner: Learner, tokens: Tokens, *, probe: str, cap: float = PAPER_CAP) -> ProbeRow:
     """One probe sequence, scored with learning off."""
-    summary = summarise(frozen_bits(learner, tokens, probe=probe), cap=cap)
+    bits = frozen_bits(learner, tokens, probe=probe)
+    summary = summarise(bits, cap=cap)
+    parts = tuple(float(part.mean()) for part in np.array_split(bits, min(PARTS, len(bits))))
     correct = getattr(learner, "correct", None)
     accuracy = float(np.mean(correct)) if correct is not None and len(correct) else None
-    return ProbeRow(probe, summary.tokens, summary.bits, summary.bits_clipped, summary.cap, accuracy)
+    return ProbeRow(probe, summary.tokens, summary.bits, summary.bits_clipped, summary.cap, accuracy, parts)
 
 
 def guess_and_learn(learner: Learner, tokens: Tokens) -> tuple[Bits, npt.NDArray[np.int32]]:

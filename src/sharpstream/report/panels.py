@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MEANING = {"forward": "(not yet seen)", "current": "(seen last)", "backward": "(seen first)"}
 MOST_NUMBERED = 14  # larger matrices show colours only
+TALLEST = 2.0  # times the median bar: what is taller is cut off, lest it flatten all the others
 
 
 @styled
@@ -80,25 +81,32 @@ def probe_bars(
     figure = new_figure(max(6.5, 0.36 * len(arms) * len(probes) + 3.2), 4.4)
     axes = figure.subplots()
     width = 0.84 / len(arms)
+    tallest = TALLEST * float(np.median([found.mean for by_probe in values.values() for found in by_probe.values()]))
     whiskers = False
     for place, arm in enumerate(arms):
         groups = [number for number, probe in enumerate(probes) if probe in values[arm]]
         x = np.array(groups) + (place - 0.5 * (len(arms) - 1)) * width
-        whiskers |= _draw_bars(axes, arm, x, [values[arm][probes[number]] for number in groups], 0.92 * width)
+        whiskers |= _draw_bars(axes, arm, x, [values[arm][probes[number]] for number in groups], 0.92 * width, tallest)
     axes.margins(y=0.14)
     axes.set_ylim(bottom=0.0)  # bars that do not start at 0 exaggerate
+    cut = bool(axes.get_ylim()[1] > 1.14 * tallest)
+    if cut:
+        axes.set_ylim(top=1.14 * tallest)
     axes.set_xticks(
         range(len(probes)), [f"{probe}\n{MEANING[probe]}" if probe in MEANING else probe for probe in probes]
     )
     axes.tick_params(axis="x", length=0)
     axes.grid(False, axis="x")
-    axes.set(title=title, ylabel=ylabel, xlabel="whiskers: 95 % intervals over repetitions" if whiskers else "")
+    below = ["whiskers: 95 % intervals over repetitions"] * whiskers + ["what is too tall is cut off at the top"] * cut
+    axes.set(title=title, ylabel=ylabel, xlabel="; ".join(below))
     figure.legend(loc="outside right center")
     return figure
 
 
-def _draw_bars(axes: "Axes", arm: str, x: npt.NDArray[Any], found: Sequence[Estimate], width: float) -> bool:
-    """One arm's bars with their numbers above; whether any has an interval to show."""
+def _draw_bars(
+    axes: "Axes", arm: str, x: npt.NDArray[Any], found: Sequence[Estimate], width: float, tallest: float
+) -> bool:
+    """One arm's bars with their numbers above, but none above `tallest`; whether any has an interval to show."""
     style = arm_style(arm)
     means = np.array([estimate.mean for estimate in found])
     half = np.nan_to_num(np.array([estimate.half_width for estimate in found]))  # one seed: no whisker
@@ -108,8 +116,12 @@ def _draw_bars(axes: "Axes", arm: str, x: npt.NDArray[Any], found: Sequence[Esti
     for colour, thick in (("white", 3.0), ("#333333", 1.0)):  # the white edge keeps whiskers visible on dark bars
         axes.errorbar(x[shown], means[shown], half[shown], fmt="none", ecolor=colour, elinewidth=thick, capsize=2)
     for left, mean, reach in zip(x, means, half, strict=True):
-        above = (left, mean + reach)
-        axes.annotate(f"{mean:.2f}", above, (0, 5), textcoords="offset points", ha="center", fontsize=7, rotation=90)
+        above = (left, min(mean + reach, tallest))
+        number = axes.annotate(
+            f"{mean:.2f}", above, (0, 5), textcoords="offset points", ha="center", fontsize=7, rotation=90
+        )
+        if mean + reach > tallest:  # the bar or its whisker goes on behind the number
+            number.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1.0})
     return bool(shown.any())
 
 

@@ -35,6 +35,7 @@ def _kept(path: Path, made_of: dict[str, object]) -> ProbeRow | None:
     """What is kept, if it can be read and was made of the same; a run that is not finished keeps nothing."""
     try:
         row = json.loads(path.read_text(encoding="utf-8"))
+        row["parts"] = tuple(row.get("parts", ()))
         return ProbeRow(**row) if row.pop("made_of") == made_of and made_of["state_sha256"] else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

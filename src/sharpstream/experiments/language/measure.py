@@ -77,6 +77,8 @@ def measured(
         scored = scored_once(work, text, probe=name, cap=cap or math.inf)
         found.add(f"{name}_bits", scored.bits)
         found.add(f"{name}_bits_clipped", scored.bits_clipped, clip=cap)
+        for place, bits in enumerate(scored.parts):
+            found.add(f"{name}_part", bits, place=place)
     return found.rows
 
 

@@ -7,6 +7,7 @@ from sharpstream.experiments.harness import Experiment, Finding, Row
 from sharpstream.experiments.language import pictures, segments, tables
 from sharpstream.experiments.language.arms import BETWEEN, COMPRESSORS
 from sharpstream.experiments.language.measure import DIRECTIONS
+from sharpstream.experiments.language.runaways import runaway_table
 from sharpstream.experiments.language.segments import WIDE
 from sharpstream.report.grid import Grid, markdown
 from sharpstream.report.style import arm_style
@@ -92,6 +93,7 @@ def all_tables(rows: Sequence[Row], published: Published) -> str:
     bits = ("bits", *(f"{direction}_bits" for direction in DIRECTIONS))
     parts = [
         tables.main_table(rows, "All learners"),
+        runaway_table(rows, "Worse than guessing"),
         tables.difference_table(rows, "sharp", bits, "SHARP against each"),
         tables.difference_table(rows, BETWEEN, bits, "SHARP with GELU between its linears against each"),
         tables.retention_table(rows, "What is kept"),
