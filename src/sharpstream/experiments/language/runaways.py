@@ -1,4 +1,4 @@
-"""Frozen probes that cost more than guessing, one by one: a single one of them outweighs the whole mean it is in.
+"""Frozen probes that cost more than guessing, one by one: a single one of them can outweigh the mean it is in.
 
 An LSTM's memory is not bounded: with learning off it can begin to count up and never come back, and then costs hundreds
 of bits a character. The means stay true, and this table says where they come from.
@@ -35,8 +35,8 @@ def runaway_table(rows: Sequence[Row], title: str) -> str:
         "twentieths of the probe that are worse than guessing",
     )
     note = (
-        f"Guessing costs {GUESSING:.3f} bits a character. Each of these outweighs the mean that it is in: "
-        "that mean says that the learner broke down with learning off, not how well it predicts elsewhere."
+        f"Guessing costs {GUESSING:.3f} bits a character. A mean with one of these in it "
+        "says that the learner broke down with learning off, not how well it predicts elsewhere."
     )
     return markdown(Grid(title=title, columns=columns, rows=tuple(lines), note=note))
 
