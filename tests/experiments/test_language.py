@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from sharpstream.experiments.language import (
     tables,
     text8,
     text8_sleep,
+    text8_sleep_between,
     text8_threshold,
     text8_tuning,
     variants,
@@ -217,17 +219,32 @@ def test_sharp_with_its_non_linearity_between_differs_in_nothing_else():
     }
 
 
-@pytest.mark.parametrize("changes", [text8_sleep.CHANGES, text8_threshold.CHANGES])
-def test_the_arms_of_an_ablation_start_from_the_same_weights(changes):
+@pytest.mark.parametrize(
+    ("changes", "of"),
+    [(text8_sleep.CHANGES, "sharp"), (text8_threshold.CHANGES, "sharp"), (text8_sleep_between.CHANGES, BETWEEN)],
+)
+def test_the_arms_of_an_ablation_start_from_the_same_weights(changes, of):
     starts = {}
     for arm in changes:
         job = Job("", {"scale": "quick", "protocol": "fair", "arm": arm, "part": 0})
-        config = variants.config_of(job, changes)
+        config = variants.config_of(job, changes, of)
         starts[arm] = make_learner(config, 27).state_dict()
     first = starts.pop(next(iter(changes)))
     for arm, state in starts.items():
         same = all(np.array_equal(state[name], first[name]) for name in first)
         assert same == (arm != "dead_upper_levels"), arm
+
+
+def test_sleep_is_taken_from_both_read_outs_in_the_same_way():
+    """The second ablation differs from the first by GELU between the linears and the step that was tuned for it."""
+    plain, between = experiment_named("text8-sleep"), experiment_named("text8-sleep-between")
+    jobs = list(zip(plain.jobs("laptop", "fair"), between.jobs("laptop", "fair"), strict=True))
+    assert len(jobs) == 10
+    for one, other in jobs:
+        (was,), (new,) = plain.runs(one), between.runs(other)
+        assert new.sharp.activation == "between"
+        assert new.sharp.adam == recipes.text8_steps(BETWEEN)
+        assert new.replace(sharp=replace(new.sharp, activation="pre", adam=was.sharp.adam)) == was
 
 
 # ---- tables by hand ------------------------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ EXPERIMENTS = {
     "text8": "sharpstream.experiments.language.text8",
     "text8-long": "sharpstream.experiments.language.text8_long",
     "text8-sleep": "sharpstream.experiments.language.text8_sleep",
+    "text8-sleep-between": "sharpstream.experiments.language.text8_sleep_between",
     "text8-threshold": "sharpstream.experiments.language.text8_threshold",
     "text8-tuning": "sharpstream.experiments.language.text8_tuning",
     "nonstationarity": "sharpstream.experiments.language.nonstationarity",

@@ -28,12 +28,18 @@ CHANGES: dict[str, Change] = {
 
 def findings(rows: Sequence[Row]) -> list[Finding]:
     """Published: sleep is best on all three probes (no figures were given)."""
-    return [_sleep_helps(rows, arm, name) for arm in list(CHANGES)[1:] for name in DIRECTIONS]
+    return whole_is_best(rows, list(CHANGES), "better")
 
 
-def _sleep_helps(rows: Sequence[Row], arm: str, direction: str) -> Finding:
-    claim = f"SHARP is better than {arm_style(arm).label.removeprefix('SHARP, ')}, {direction}"
-    return tables.better(rows, "sharp", arm, f"{direction}_bits", claim, "better")
+def whole_is_best(rows: Sequence[Row], arms: Sequence[str], published: str) -> list[Finding]:
+    """The first arm, which has everything, against each of the others on each probe."""
+    first, *others = arms
+    return [_helps(rows, first, arm, name, published) for arm in others for name in DIRECTIONS]
+
+
+def _helps(rows: Sequence[Row], first: str, arm: str, direction: str, published: str) -> Finding:
+    claim = f"{arm_style(first).label} is better than {arm_style(arm).label.removeprefix('SHARP, ')}, {direction}"
+    return tables.better(rows, first, arm, f"{direction}_bits", claim, published)
 
 
 def more_figures(rows: Sequence[Row]) -> dict[str, "Figure"]:

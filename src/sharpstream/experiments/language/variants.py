@@ -40,11 +40,11 @@ SCALES = {
 }
 
 
-def config_of(job: Job, changes: Mapping[str, Change]) -> RunConfig:
-    """The run of a variant: only what its change changes differs from the others."""
+def config_of(job: Job, changes: Mapping[str, Change], of: str = "sharp") -> RunConfig:
+    """The run of a variant of this SHARP: only what its change changes differs from the others."""
     scale, part = SCALES[job.settings["scale"]], job.settings["part"]
     start, end = scale.parts[part]
-    base = run_of("sharp", SIZES[scale.size], job.settings["protocol"])
+    base = run_of(of, SIZES[scale.size], job.settings["protocol"])
     return base.replace(
         sharp=changes[job.settings["arm"]](base.sharp),
         stream=StreamConfig(name=scale.stream, start=start, end=end),
@@ -60,8 +60,9 @@ def ablation(
     changes: Mapping[str, Change],
     findings: Callable[[Sequence[Row]], list[Finding]],
     more_figures: Callable[[Sequence[Row]], Mapping[str, "Figure"]],
+    of: str = "sharp",
 ) -> Experiment:
-    """An experiment whose arms are these changes, the first one being SHARP as it is."""
+    """An experiment whose arms are these changes of one SHARP of the main table, the first one being that as it is."""
     first = next(iter(changes))
 
     def jobs(scale: str, protocol: str) -> list[Job]:
@@ -72,7 +73,7 @@ def ablation(
         ]
 
     def work(job: Job, directory: Path) -> list[Row]:
-        config, scale = config_of(job, changes), SCALES[job.settings["scale"]]
+        config, scale = config_of(job, changes, of), SCALES[job.settings["scale"]]
         start, end = scale.parts[job.settings["part"]]
         probes = probe_spans((start, end), scale.future, min(scale.probe, (end - start) // 2))
         return measured(directory, config, job.settings["arm"], protocol_named(job.settings["protocol"]), probes)
@@ -96,7 +97,7 @@ def ablation(
         work=work,
         figure=figure,
         findings=findings,
-        runs=lambda job: [config_of(job, changes)],
+        runs=lambda job: [config_of(job, changes, of)],
         scored=lambda job: len(DIRECTIONS) * SCALES[job.settings["scale"]].probe,
         more_figures=drawn,
         page=page,
