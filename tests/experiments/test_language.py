@@ -23,6 +23,7 @@ from sharpstream.experiments.language import (
     segments,
     tables,
     text8,
+    text8_film,
     text8_sleep,
     text8_sleep_between,
     text8_threshold,
@@ -448,3 +449,38 @@ def test_thresholds_are_judged_by_their_updates_their_bits_and_their_end():
     rows = [r for r in rows if r["arm"] != "tau-0.1"]
     assert [finding.verdict for finding in text8_threshold.findings(rows)][:2] == ["not run", "not run"]
     assert math.isnan(tables.mean_of(rows, "tau-0.1", "bits"))
+
+
+# ---- text8-film ----------------------------------------------------------------------------------------------------
+
+
+def test_looking_at_a_run_changes_nothing_of_it(tmp_path):
+    """A run that is stopped and looked at on its way has the rows of one that is not, and shares per level and mark."""
+    job = Job("", {"scale": "quick", "protocol": "fair", "arm": "sharp", "part": 0})
+    rows = text8_film.work(job, tmp_path / "looked")
+    plain = measured(tmp_path / "plain", text8_film.config_of(job.settings), "sharp", FAIR, {})
+    curve = [one["value"] for one in plain if one["metric"] == "curve"]
+    assert [one["value"] for one in rows if one["metric"] == "curve"] == curve
+    stuck = [(one["tokens"], one["place"], one["value"]) for one in rows if one["metric"] == "stuck"]
+    assert stuck == [(10_000, 1, 0.0), (12_000, 1, 0.0)]
+
+
+def test_what_was_looked_at_before_a_stop_is_not_lost(tmp_path, monkeypatch):
+    """The second look fails; the next try has the first one's share, which it does not take again."""
+    job = Job("", {"scale": "quick", "protocol": "fair", "arm": BETWEEN, "part": 0})
+    given = iter([[0.25], RunError("stopped"), [0.75]])
+
+    def look(learner, tokens):
+        found = next(given)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    monkeypatch.setattr(text8_film, "film_saturation", look)
+    with pytest.raises(RunError, match="stopped"):
+        text8_film.work(job, tmp_path / "run")
+    rows = [{**one, "experiment": "text8-film"} for one in text8_film.work(job, tmp_path / "run")]
+    assert text8_film.shares(rows, BETWEEN, 1) == ([10_000, 12_000], [0.25, 0.75])
+    assert [found.verdict for found in text8_film.findings(rows)] == ["not run", "does not hold"]
+    assert "| SHARP, GELU between | 1 | 25.0% | 75.0% |" in text8_film.page(rows)
+    assert len(text8_film.figure(rows).axes) == 1  # only who was run
