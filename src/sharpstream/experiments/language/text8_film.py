@@ -22,7 +22,7 @@ from sharpstream.frozen import opened
 from sharpstream.learners.sharp import Sharp
 from sharpstream.loop import run
 from sharpstream.report.grid import Cell, Grid, markdown
-from sharpstream.report.style import arm_style, new_figure, styled, tokens_label
+from sharpstream.report.style import BLUE, GREEN, PURPLE, VERMILLION, arm_style, new_figure, styled, tokens_label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 ARMS = ("sharp", BETWEEN)
 KEPT = "saturation.json"  # mark → share per level: what was looked at before a stop is not lost
 MARKS = (10_000, 30_000, 100_000, 300_000, MILLION, 3 * MILLION, 10 * MILLION)
+COLOURS = (PURPLE, VERMILLION, BLUE, GREEN)
 MOSTLY = 0.5  # a level that has more of its FiLM stuck than this hears little
 
 
@@ -138,11 +139,13 @@ def figure(rows: Sequence[Row]) -> "Figure":
     arms = [arm for arm in ARMS if shares(rows, arm, 1)[0]]
     for axes, arm in zip(drawn.subplots(1, len(arms), sharey=True, squeeze=False)[0], arms, strict=True):
         for level in _levels(rows):
-            axes.plot(*shares(rows, arm, level), marker="o", label=f"level {level}", alpha=1.0 - 0.2 * (level - 1))
+            axes.plot(
+                *shares(rows, arm, level), marker="os^D"[level % 4], color=COLOURS[level % 4], label=f"level {level}"
+            )
         axes.set(title=arm_style(arm).label, xscale="log", xlabel="characters learned", ylim=(-0.03, 1.03))
         axes.xaxis.set_major_formatter(tokens_label)
     drawn.axes[0].set_ylabel("share of FiLM stuck at ±1")
-    drawn.axes[0].legend(title="told by the level above")
+    drawn.axes[0].legend(title="what it is told from above", loc="upper left")
     return drawn
 
 
