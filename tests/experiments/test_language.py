@@ -458,17 +458,17 @@ def test_looking_at_a_run_changes_nothing_of_it(tmp_path):
     """A run that is stopped and looked at on its way has the rows of one that is not, and shares per level and mark."""
     job = Job("", {"scale": "quick", "protocol": "fair", "arm": "sharp", "part": 0})
     rows = text8_film.work(job, tmp_path / "looked")
-    plain = measured(tmp_path / "plain", text8_film.config_of(job.settings), "sharp", FAIR, {})
+    plain = measured(tmp_path / "plain", text8_film.config_of(job), "sharp", FAIR, {})
     curve = [one["value"] for one in plain if one["metric"] == "curve"]
     assert [one["value"] for one in rows if one["metric"] == "curve"] == curve
     stuck = [(one["tokens"], one["place"], one["value"]) for one in rows if one["metric"] == "stuck"]
-    assert stuck == [(10_000, 1, 0.0), (12_000, 1, 0.0)]
+    assert stuck == [(1_000, 1, 0.0), (3_000, 1, 0.0), (6_000, 1, 0.0)]
 
 
 def test_what_was_looked_at_before_a_stop_is_not_lost(tmp_path, monkeypatch):
     """The second look fails; the next try has the first one's share, which it does not take again."""
     job = Job("", {"scale": "quick", "protocol": "fair", "arm": BETWEEN, "part": 0})
-    given = iter([[0.25], RunError("stopped"), [0.75]])
+    given = iter([[0.25], RunError("stopped"), [0.5], [0.75]])
 
     def look(learner, tokens):
         found = next(given)
@@ -480,7 +480,19 @@ def test_what_was_looked_at_before_a_stop_is_not_lost(tmp_path, monkeypatch):
     with pytest.raises(RunError, match="stopped"):
         text8_film.work(job, tmp_path / "run")
     rows = [{**one, "experiment": "text8-film"} for one in text8_film.work(job, tmp_path / "run")]
-    assert text8_film.shares(rows, BETWEEN, 1) == ([10_000, 12_000], [0.25, 0.75])
+    assert text8_film.shares(rows, BETWEEN, 1) == ([1_000, 3_000, 6_000], [0.25, 0.5, 0.75])
     assert [found.verdict for found in text8_film.findings(rows)] == ["not run", "does not hold"]
-    assert "| SHARP, GELU between | 1 | 25.0% | 75.0% |" in text8_film.page(rows)
+    assert "| SHARP, GELU between | 1 | 25.0% | 50.0% | 75.0% |" in text8_film.page(rows)
     assert len(text8_film.figure(rows).axes) == 1  # only who was run
+
+
+@pytest.mark.parametrize("left", [None, "[1]", '{"1000'])
+def test_looks_that_were_lost_are_not_taken_at_another_moment(tmp_path, left):
+    job = Job("", {"scale": "quick", "protocol": "fair", "arm": "sharp", "part": 0})
+    text8_film.work(job, tmp_path / "run")
+    kept = tmp_path / "run" / text8_film.KEPT
+    kept.unlink()
+    if left is not None:
+        kept.write_text(left)
+    with pytest.raises(RunError, match="tokens: 6000 → 1000"):  # a run does not go back
+        text8_film.work(job, tmp_path / "run")

@@ -4,20 +4,20 @@ Ours, not the paper's: it asks why live upper levels are worth hardly more than 
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sharpstream.config import RunConfig, StreamConfig
+from sharpstream.config import RunConfig
 from sharpstream.evaluate.atomic import write_whole
 from sharpstream.evaluate.protocols import protocol_named
 from sharpstream.evaluate.saturation import film_saturation
 from sharpstream.experiments.harness import Experiment, Finding, Job, Row
-from sharpstream.experiments.language import pictures, tables
-from sharpstream.experiments.language.arms import BETWEEN, SIZES, run_of
-from sharpstream.experiments.language.measure import Span, measured, read
+from sharpstream.experiments.language import pictures, tables, variants
+from sharpstream.experiments.language.arms import BETWEEN
+from sharpstream.experiments.language.measure import measured, read
 from sharpstream.experiments.language.segments import MILLION
+from sharpstream.experiments.language.variants import SCALES
 from sharpstream.frozen import opened
 from sharpstream.learners.sharp import Sharp
 from sharpstream.loop import run
@@ -29,36 +29,14 @@ if TYPE_CHECKING:
 
 ARMS = ("sharp", BETWEEN)
 KEPT = "saturation.json"  # mark → share per level: what was looked at before a stop is not lost
-MARKS = (10_000, 30_000, 100_000, 300_000, MILLION, 3 * MILLION, 10 * MILLION)
+MARKS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, MILLION, 3 * MILLION, 10 * MILLION)
+LOOK = 1_000  # characters of each look
 COLOURS = (PURPLE, VERMILLION, BLUE, GREEN)
 MOSTLY = 0.5  # a level that has more of its FiLM stuck than this hears little
 
 
-@dataclass(frozen=True)
-class Scale:
-    """Which parts of which text, where it is looked at, and over how many characters."""
-
-    stream: str
-    size: str
-    parts: tuple[Span, ...]
-    look: int
-    log_every: int
-
-    def marks(self, part: int) -> list[int]:
-        """After how many tokens, within this part."""
-        start, end = self.parts[part]
-        return [mark for mark in MARKS if mark < end - start] + [end - start]
-
-
-SCALES = {
-    "quick": Scale("python-docs", "tiny", ((0, 12_000),), 50, 2_000),
-    "laptop": Scale("text8", "128", ((0, 3 * MILLION), (10 * MILLION, 13 * MILLION)), 1_000, 50_000),
-    "paper": Scale("text8", "512", ((0, 10 * MILLION),), 1_000, 100_000),
-}
-
-
 def jobs(scale: str, protocol: str) -> list[Job]:
-    """One run for each arm and part."""
+    """One run for each arm, on each part of the ablations' text."""
     return [
         Job(f"part{part}-{arm}", {"scale": scale, "protocol": protocol, "arm": arm, "part": part})
         for part in range(len(SCALES[scale].parts))
@@ -66,29 +44,26 @@ def jobs(scale: str, protocol: str) -> list[Job]:
     ]
 
 
-def config_of(settings: Mapping[str, Any]) -> RunConfig:
-    """The run of a job, to its end."""
-    scale, part = SCALES[settings["scale"]], settings["part"]
-    start, end = scale.parts[part]
-    return run_of(settings["arm"], SIZES[scale.size], settings["protocol"]).replace(
-        stream=StreamConfig(name=scale.stream, start=start, end=end),
-        tokens=end - start,
-        seed=part,
-        log_every=scale.log_every,
-    )
+def config_of(job: Job) -> RunConfig:
+    """The run of a job, to its end: that of the ablations with nothing taken away."""
+    arm = job.settings["arm"]
+    return variants.config_of(job, {arm: lambda sharp: sharp}, of=arm)
+
+
+def marks(config: RunConfig) -> list[int]:
+    """After how many tokens it is looked at; the last time at the end."""
+    return [mark for mark in MARKS if mark < config.tokens] + [config.tokens]
 
 
 def work(job: Job, directory: Path) -> list[Row]:
     """Learn up to each mark and look; then the rows of the whole run."""
-    settings, config = job.settings, config_of(job.settings)
-    scale = SCALES[settings["scale"]]
-    seen = _kept(directory / KEPT)
-    for mark in scale.marks(settings["part"]):
+    config, seen = config_of(job), _kept(directory / KEPT)
+    for mark in marks(config):
         if str(mark) not in seen:
             run(directory, config.replace(tokens=mark))
-            seen[str(mark)] = _look(directory, config, mark, scale.look)
+            seen[str(mark)] = _look(directory, config, mark)
             write_whole(directory / KEPT, json.dumps(seen))
-    rows = measured(directory, config, settings["arm"], protocol_named(settings["protocol"]), {})
+    rows = measured(directory, config, job.settings["arm"], protocol_named(job.settings["protocol"]), {})
     stamp = {**rows[0], "metric": "stuck"}
     return rows + [
         {**stamp, "tokens": int(mark), "place": level, "value": share}
@@ -98,19 +73,20 @@ def work(job: Job, directory: Path) -> list[Row]:
 
 
 def _kept(path: Path) -> dict[str, list[float]]:
+    """What earlier looks found; nothing when it cannot be read."""
     try:
-        kept: dict[str, list[float]] = json.loads(path.read_text(encoding="utf-8"))
+        kept = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return kept
+    return kept if isinstance(kept, dict) else {}
 
 
-def _look(directory: Path, config: RunConfig, mark: int, length: int) -> list[float]:
+def _look(directory: Path, config: RunConfig, mark: int) -> list[float]:
     """A copy of the learner goes on for a little; the run itself does not."""
     learner = opened(directory).learner
     assert isinstance(learner, Sharp)
     start = config.stream.start + mark
-    return film_saturation(learner, read(config.stream, (start, start + length)))
+    return film_saturation(learner, read(config.stream, (start, start + LOOK)))
 
 
 def shares(rows: Sequence[Row], arm: str, level: int) -> pictures.Curve:
@@ -174,6 +150,6 @@ EXPERIMENT = Experiment(
     work=work,
     figure=figure,
     findings=findings,
-    runs=lambda job: [config_of(job.settings)],
+    runs=lambda job: [config_of(job)],
     page=page,
 )
