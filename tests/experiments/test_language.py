@@ -291,6 +291,24 @@ def test_a_verdict_needs_an_interval_without_zero(ours, verdict, turned):
     assert tables.better(rows, "b", "a", "bits", "", "").verdict == turned
 
 
+def test_the_published_best_must_be_run_and_be_the_best():
+    """Of a table whose best is not SHARP, nothing is said by SHARP's not being the best here."""
+    published = {"sharp": (2.4, 2.4, 2.4), "rnn": (2.7, 2.7, 2.7), "gru": (2.2, 2.2, 2.2)}
+    bits = {"sharp": 3.2, "rnn": 2.5, "gru": 2.4}
+
+    def first(*arms):
+        return text8.claims([row(arm, 0, "forward_bits", bits[arm]) for arm in arms], published)[0]
+
+    assert first("sharp", "rnn").verdict == "not run"
+    assert (first("sharp", "rnn", "gru").verdict, first("sharp", "rnn", "gru").published) == (
+        "agrees",
+        "GRU 2.20, SHARP 2.40",
+    )
+    assert "GRU has the fewest" in first("sharp").claim
+    bits["gru"] = 2.6
+    assert first("sharp", "rnn", "gru").verdict == "differs"
+
+
 def test_a_learner_that_diverges_is_a_result_and_stops_nobody(tmp_path):
     config = text8_tuning.with_steps(segments.config_of(QUICK["rnn"].settings), lr=1e38, beta2=0.99)
     rows = [{**one, "experiment": "text8"} for one in measured(tmp_path / "rnn", config, "rnn", FAIR, {})]
