@@ -50,7 +50,7 @@ def config_of(job: Job) -> RunConfig:
     return variants.config_of(job, {arm: lambda sharp: sharp}, of=arm)
 
 
-def marks(config: RunConfig) -> list[int]:
+def marks_of(config: RunConfig) -> list[int]:
     """After how many tokens it is looked at; the last time at the end."""
     return [mark for mark in MARKS if mark < config.tokens] + [config.tokens]
 
@@ -58,7 +58,7 @@ def marks(config: RunConfig) -> list[int]:
 def work(job: Job, directory: Path) -> list[Row]:
     """Learn up to each mark and look; then the rows of the whole run."""
     config, seen = config_of(job), _kept(directory / KEPT)
-    for mark in marks(config):
+    for mark in marks_of(config):
         if str(mark) not in seen:
             run(directory, config.replace(tokens=mark))
             seen[str(mark)] = _look(directory, config, mark)
