@@ -123,16 +123,22 @@ class SharpConfig:
     """τ: context block 1 learns, and the step is tagged, when the reconstruction EMA exceeds this."""
     decoder: Literal["rnn", "recall"] = "rnn"
     """rnn: the paper's decoder; recall: T linear read-outs of the last state."""
-    conditioning: Literal["film", "concat"] = "film"
-    """How a pattern block takes the context from above."""
-    activation: Literal["pre", "between"] = "pre"
-    """Where GELU stands: before every linear but the last (published), or between consecutive linears."""
+    conditioning: Literal["film", "film-normed", "concat"] = "film"
+    """How a pattern block takes the context from above. film: the paper's plain scale and shift; film-normed: a later
+    form with two LayerNorms and bounded gains; concat: the context beside the state."""
+    activation: Literal["own", "every", "pre", "between"] = "own"
+    """Where GELU stands: before every linear, before every linear but the last (pre), or between consecutive linears.
+    own: the block's own, `every` for film and `pre` for the others."""
+    credit: Literal["every-step", "on-tick"] = "every-step"
+    """When pattern blocks 2..L learn: at every token (the paper's), or from the summed error when their level ticks."""
     input_size: int = 0
     """0: block 1 reads tokens through its own table. D > 0: it reads frozen D-dimensional vectors given beside it."""
     train_upper_awake: bool = False
     """The wake-only arm: upper context blocks learn online whenever their clock ticks, and there is no sleep."""
     dead_upper_levels: bool = False
     """Control: every upper encoder weight is 1.0 at the start, which kills the upper levels (a published artefact)."""
+    cells: Literal["orthogonal", "uniform"] = "orthogonal"
+    """How recurrent cells begin: Xavier and orthogonal with zero biases, or all uniform in ±1/√H (published runs)."""
     dtype: Literal["float32", "float64"] = "float32"
     adam: AdamConfig = field(default_factory=AdamConfig)
     sleep: SleepConfig = field(default_factory=SleepConfig)
@@ -152,6 +158,13 @@ class SharpConfig:
     def acceleration(self) -> int:
         """α, resolved: the window's length unless it was given."""
         return self.window if self.alpha is None else self.alpha
+
+    @property
+    def placement(self) -> str:
+        """Where GELU stands, resolved: every, pre or between."""
+        if self.activation != "own":
+            return self.activation
+        return "every" if self.conditioning == "film" else "pre"
 
     @property
     def sleep_tau(self) -> float:

@@ -4,6 +4,7 @@ Made by `python tests/learners/test_golden.py`; a change of these numbers belong
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -41,18 +42,27 @@ CONFIG = RunConfig(
 )
 
 
+SHARPS = {  # SHARP's other pattern blocks and its other credit
+    "sharp, film-normed": replace(CONFIG.sharp, conditioning="film-normed"),
+    "sharp, concat": replace(CONFIG.sharp, conditioning="concat"),
+    "sharp, on-tick": replace(CONFIG.sharp, credit="on-tick"),
+}
+TRACES = (*LEARNERS, *SHARPS)
+
+
 def trace(name: str) -> list[float]:
     """Bits of the last ten of 400 tokens of nonlinear(2)."""
     from sharpstream.streams.synthetic import Nonlinear
 
-    learner = make_learner(CONFIG.replace(learner=name), 7)
+    config = CONFIG.replace(learner="sharp", sharp=SHARPS[name]) if name in SHARPS else CONFIG.replace(learner=name)
+    learner = make_learner(config, 7)
     return [round(float(bits), 9) for bits in learner.learn(Nonlinear(2, seed=5).take(400))[-10:]]
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", TRACES)
 def test_the_trace_is_the_golden_one(name):
     np.testing.assert_allclose(trace(name), json.loads(GOLDEN.read_text())[name], atol=1e-7)
 
 
 if __name__ == "__main__":
-    GOLDEN.write_text(json.dumps({name: trace(name) for name in LEARNERS}, indent=1) + "\n")
+    GOLDEN.write_text(json.dumps({name: trace(name) for name in TRACES}, indent=1) + "\n")

@@ -41,6 +41,7 @@ EXPERIMENTS = {
     "text8-sleep": "sharpstream.experiments.language.text8_sleep",
     "text8-sleep-between": "sharpstream.experiments.language.text8_sleep_between",
     "text8-threshold": "sharpstream.experiments.language.text8_threshold",
+    "text8-wide": "sharpstream.experiments.language.text8_wide",
     "text8-film": "sharpstream.experiments.language.text8_film",
     "text8-tuning": "sharpstream.experiments.language.text8_tuning",
     "nonstationarity": "sharpstream.experiments.language.nonstationarity",

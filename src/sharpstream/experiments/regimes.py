@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sharpstream.config import RunConfig
+from sharpstream.config import RunConfig, SharpConfig
 from sharpstream.evaluate.machine import describe
 from sharpstream.evaluate.protocols import EvaluationProtocol
 from sharpstream.evaluate.rows import NOT_APPLICABLE, Regime
@@ -23,8 +23,13 @@ def under(protocol: EvaluationProtocol, config: RunConfig) -> RunConfig:
         recurrent=replace(config.recurrent, carry=protocol.carry),
         clockwork=replace(config.clockwork, carry=protocol.carry, wiring="reversed" if published else "original"),
         transformer=replace(config.transformer, scoring=protocol.transformer_context),
-        sharp=replace(config.sharp, sleep=replace(config.sharp.sleep, reset_on_sleep=published)),
+        sharp=_published_sharp(config.sharp) if published else config.sharp,
     )
+
+
+def _published_sharp(sharp: SharpConfig) -> SharpConfig:
+    """What the published runs had beside the algorithm: cells in ±1/√H, noisy replay, a sleep that resets."""
+    return replace(sharp, cells="uniform", sleep=replace(sharp.sleep, reset_on_sleep=True, replay_noise=0.1))
 
 
 def regime_of(

@@ -18,9 +18,9 @@ from sharpstream.kernels.layout import Layout
 from sharpstream.learners import sharp_state, warm
 from sharpstream.learners.contract import Array, Bits, Regime, State, Tokens, check_tokens
 from sharpstream.learners.sharp_parameters import active_names, count, first_values, sharp_layout
-from sharpstream.learners.sharp_wake import EVERY, NEVER, NOVELTY, Desk, Mind, Model, score_frozen, wake, walk
+from sharpstream.learners.sharp_wake import EVERY, NEVER, NOBODY, NOVELTY, Desk, Mind, Model, score_frozen, wake, walk
 from sharpstream.memory.context_block import make_workspace
-from sharpstream.pattern.pattern_block import Form, make_scratch, make_trace
+from sharpstream.pattern.pattern_block import make_form, make_scratch, make_trace
 from sharpstream.pattern.shapes import arrays_per_block
 from sharpstream.sleep.consolidate import LOSS, UPDATES, WINDOWS, consolidate
 from sharpstream.sleep.draws import replay_draws, window_noise, windows_per_tag
@@ -75,10 +75,11 @@ class Sharp:
             table=self.layout.table,
             hyper=np.array([adam.beta1, adam.beta2, adam.eps, adam.weight_decay]),
             vectors=given,
-            form=Form(c.depth, c.conditioning == "film", c.activation == "pre"),
+            form=make_form(c),
             first=c.levels * arrays_per_block(c.depth),
             levels=c.levels,
             alpha=c.acceleration,
+            on_tick=c.credit == "on-tick",
             lr=adam.lr,
             gamma=c.gamma,
             tau=c.tau,
@@ -148,9 +149,10 @@ class Sharp:
         if config.sleep.reset_on_sleep:
             mind.hidden[:] = 0
             mind.carried[:] = 0
+            mind.pending[:] = 0
             mind.clock[0] = 0
             self.desk.lowest.aligned[0] = 0
-        self.desk.ready[0] = 0
+        self.desk.stale[0] = config.levels
         report = {
             "tokens": int(mind.observed[0]),
             "tags": len(hidden),
@@ -229,16 +231,25 @@ class Sharp:
     # ---- looking on --------------------------------------------------------------------------------------------------
 
     def evaluate(self, tokens: Tokens) -> Bits:
-        return self.evaluate_with_resets(tokens, every=0)
+        return self._frozen(tokens, every=0, deaf=NOBODY)
 
     def evaluate_with_resets(self, tokens: Tokens, every: int) -> Bits:
         """`evaluate` with the hidden states zeroed every so many tokens (0: never): how much context is used."""
+        return self._frozen(tokens, every=every, deaf=NOBODY)
+
+    def evaluate_deaf(self, tokens: Tokens, level: int) -> Bits:
+        """`evaluate` with what level ℓ hears from above replaced by its running mean: what is that worth?"""
+        if not 1 <= level < self.config.levels:
+            raise ConfigError(f"level = {level}: of {self.config.levels} levels only those below the top hear one above")
+        return self._frozen(tokens, every=0, deaf=level)
+
+    def _frozen(self, tokens: Tokens, *, every: int, deaf: int) -> Bits:
         checked = check_tokens(tokens, self.vocabulary)
         self._look_ahead()
         bits, self.correct = np.empty(checked.size), np.zeros(checked.size, dtype=np.bool_)
         mind = Mind(*(array.copy() for array in self.mind))
         desk = make_desk(self.config, self.vocabulary)
-        score_frozen(self.model, mind, desk, checked, every, bits, self.correct)
+        score_frozen(self.model, mind, desk, checked, every, deaf, bits, self.correct)
         return bits
 
     def hidden_states(self, tokens: Tokens, level: int = 1) -> Array:
@@ -289,7 +300,9 @@ def make_desk(config: SharpConfig, vocabulary: int) -> Desk:
         delta_context=zeros(2, config.width),
         embedded=zeros(config.embedding),
         state=zeros(config.width),
-        ready=np.zeros(1, dtype=np.int64),
+        mean=zeros(config.width),
+        moves=np.zeros(1, dtype=np.int64),
+        stale=np.full(1, config.levels, dtype=np.int64),
         tagging=np.zeros(1, dtype=np.int64),
         due=np.zeros(1, dtype=np.int64),
         failed=np.zeros(1, dtype=np.int64),

@@ -31,11 +31,13 @@ def first_values(config: SharpConfig, layout: Layout, seed: int) -> Buffer:
 
 
 def _rule(config: SharpConfig, layout: Layout, name: str) -> initialise.Draw:
-    """DESIGN section 3: Xavier and orthogonal cells with zero biases, N(0,1) table, ±1/√fan_in linears."""
+    """DESIGN section 3: Xavier and orthogonal cells with zero biases (or all ±1/√H), N(0,1) table, ±1/√fan_in linears."""
     kind, level, part = name.split(".", 2)
     if config.dead_upper_levels and kind == "context" and int(level) > 1 and part.startswith("encoder."):
         return initialise.ones
     if part.startswith(("encoder.", "decoder.")):
+        if config.cells == "uniform":
+            return initialise.fan_in(config.width)
         cell = {"weight_ih": initialise.xavier, "weight_hh": initialise.orthogonal}
         return cell.get(part.split(".")[1], initialise.zeros)
     if part in ("norm.weight", "film_norm.weight"):

@@ -1,7 +1,7 @@
 """SHARP's whole state as a flat dict of named arrays, the same names and shapes in both engines.
 
-There are no pending updates to save: every weight is updated in the step that computed its gradient. What the desk
-holds is recomputed from the state by the same machine code.
+Every weight is updated in the step that computed its gradient; only with on-tick credit there are sums that wait for
+their level's tick. What the desk holds is recomputed from the state by the same machine code.
 """
 
 from collections.abc import Mapping
@@ -44,6 +44,8 @@ def make_mind(config: SharpConfig) -> Mind:
         recon_sum=np.zeros(levels),
         recon_count=integers(levels),
         updates=integers(levels),
+        pending=floats(levels, width),
+        ticks=integers(levels),
         observed=integers(1),
         clock=integers(1),
         tagged=integers(1),
@@ -89,6 +91,8 @@ def state_dict(learner: "Sharp") -> State:
     state |= {name: getattr(mind, field).copy() for name, field in PER_LEVEL.items()}
     state |= {name: getattr(mind, name)[0].copy() for name in COUNTERS}
     state |= {"sleeps": np.array(learner.sleeps), "seed": np.array(learner.seed)}
+    if learner.config.credit == "on-tick":
+        state |= {"credit.pending": mind.pending[1:].copy(), "credit.ticks": mind.ticks[1:].copy()}
     state["tags.hidden"], state["tags.context"] = tags_in_order(mind)
     return {name: np.asarray(array) for name, array in state.items()}
 
@@ -113,12 +117,15 @@ def load_state_dict(learner: "Sharp", state: Mapping[str, Array]) -> None:
         getattr(mind, field)[...] = state[name]
     for name in COUNTERS:
         getattr(mind, name)[0] = state[name]
+    if learner.config.credit == "on-tick":
+        mind.pending[1:], mind.ticks[1:] = state["credit.pending"], state["credit.ticks"]
     learner.sleeps, learner.seed = int(state["sleeps"]), int(state["seed"])
     count = len(state["tags.hidden"])
     mind.tags_hidden[:count], mind.tags_context[:count] = state["tags.hidden"], state["tags.context"]
     mind.tag_count[0], mind.tag_next[0] = count, count % len(mind.tags_hidden)
     desk = learner.desk
-    desk.ready[0] = desk.tagging[0] = desk.due[0] = desk.failed[0] = desk.lowest.aligned[0] = 0
+    desk.stale[0] = learner.config.levels
+    desk.tagging[0] = desk.due[0] = desk.failed[0] = desk.lowest.aligned[0] = 0
 
 
 def _check(learner: "Sharp", state: Mapping[str, Array]) -> None:

@@ -28,6 +28,7 @@ from sharpstream.sleep.replay import read_token
 context_arrays = context_block.block_arrays
 KEEP = 0.9  # how much of the old reconstruction error the smoothed one keeps
 NEVER, EVERY, NOVELTY = range(3)
+NOBODY = 0  # no level is deaf
 
 
 class Model(NamedTuple):
@@ -43,6 +44,7 @@ class Model(NamedTuple):
     first: int  # the layout row where the context blocks begin
     levels: int
     alpha: int
+    on_tick: bool  # pattern blocks 2..L take credit when their level ticks, not at every step
     lr: float
     gamma: float
     tau: float
@@ -66,6 +68,8 @@ class Mind(NamedTuple):
     recon_sum: Array  # (L,)
     recon_count: Array  # (L,)
     updates: Array  # (L,): Adam steps each context block has taken awake
+    pending: Array  # (L, H): on-tick, δ at c^ℓ summed since level ℓ last ticked
+    ticks: Array  # (L,): on-tick, Adam steps pattern block ℓ ≥ 2 has taken
     observed: Array  # (1,), as all that follow: tokens seen
     clock: Array  # steps on which the levels tick
     tagged: Array  # steps ever tagged
@@ -91,7 +95,9 @@ class Desk(NamedTuple):
     delta_context: Array  # (2, H)
     embedded: Array  # (E,)
     state: Array  # (H,)
-    ready: Array  # (1,): 1 when logits and trace belong to the present mind and model
+    mean: Array  # (H,): of the contexts that a deaf level would have heard
+    moves: Array  # (1,): how many those were
+    stale: Array  # (1,): contexts and logits of levels up to this one are not those of the present mind and model
     tagging: Array  # (1,): 1 when the step under way is to be tagged
     due: Array  # (1,): 1 when the loop stopped for sleep
     failed: Array  # (1,): 1 when a loss was not finite
@@ -105,8 +111,8 @@ def wake(model: Model, mind: Mind, desk: Desk, tokens: Array, bits: Array, corre
     token, and the same machine code gives the same bits as if the run had never stopped.
     """
     for i in range(tokens.size + 1):
-        if not desk.ready[0]:
-            look_ahead(model, mind, desk)
+        if desk.stale[0]:
+            look_ahead(model, mind, desk, True, NOBODY)
             if desk.tagging[0]:
                 tag(mind, desk)
             if i > 0 and drowsy(model, mind):
@@ -119,10 +125,10 @@ def wake(model: Model, mind: Mind, desk: Desk, tokens: Array, bits: Array, corre
         correct[i] = is_top(desk.logits, x)
         credit(model, mind, desk, x)
         tagged = reconstruct(model, mind, desk, x)
-        remember(model, mind, desk, x, True)
+        ticked = remember(model, mind, desk, x, True)
         mind.observed[0] += 1
         desk.tagging[0] = tagged
-        desk.ready[0] = 0
+        desk.stale[0] = ticked if model.on_tick else model.levels
         if not math.isfinite(bits[i]) or not math.isfinite(mind.ema[0]):
             desk.failed[0] = 1
             return i
@@ -148,20 +154,35 @@ def is_top(logits: Array, x: int) -> bool:
 
 @kernel
 def credit(model: Model, mind: Mind, desk: Desk, x: int) -> None:
-    """2. one Adam step on every pattern block, bottom-up, block ℓ at lr·γ^(ℓ−1); no context block is touched."""
+    """2. one Adam step on every pattern block, bottom-up, block ℓ at lr·γ^(ℓ−1); no context block is touched.
+
+    On-tick, nothing that block ℓ ≥ 2 reads changes between two ticks of its level: what arrives at its output is
+    summed, and it learns from the sum in the step in which it ticks. The first level that does not tick ends the walk.
+    """
     copy(desk.p, desk.delta)
     desk.delta[x] -= 1
-    step, lr = mind.observed[0] + 1, model.lr
-    delta = desk.delta
+    lr, period = model.lr, 1
+    step, delta = mind.observed[0] + 1, desk.delta
     for level in range(1, model.levels + 1):
+        if model.on_tick and level > 1:
+            pending = mind.pending[level - 1]
+            for j in range(pending.size):
+                pending[j] += delta[j]
+            if (mind.clock[0] + 1) % period != 0:
+                return
+            mind.ticks[level - 1] += 1
+            step, delta = mind.ticks[level - 1], pending
         s = adam_step(model.p, model.hyper, lr, step)
         back = desk.delta_context[level % 2]
         pattern_block.backward(
             model.p, model.m, model.v, model.table, model.form, level,
             delta, desk.contexts[level], desk.trace, desk.scratch, s, back,
         )  # fmt: skip
+        if model.on_tick and level > 1:
+            clear(mind.pending[level - 1])
         delta = back
         lr *= model.gamma
+        period *= model.alpha
 
 
 @kernel
@@ -208,8 +229,8 @@ def surprised(model: Model, mind: Mind, level: int, loss: float) -> bool:
 
 
 @kernel
-def remember(model: Model, mind: Mind, desk: Desk, x: int, learn: bool) -> None:
-    """4. advance the memories bottom-up in the same step, level ℓ every α^(ℓ−1) steps."""
+def remember(model: Model, mind: Mind, desk: Desk, x: int, learn: bool) -> int:
+    """4. advance the memories bottom-up in the same step, level ℓ every α^(ℓ−1) steps; returns the highest that did."""
     mind.clock[0] += 1
     p = context_arrays(model.p, model.table, model.first, LOWEST)
     read_token(p, x, model.vectors, desk.embedded)
@@ -219,13 +240,14 @@ def remember(model: Model, mind: Mind, desk: Desk, x: int, learn: bool) -> None:
     for level in range(2, model.levels + 1):
         period *= model.alpha
         if mind.clock[0] % period != 0:
-            break
+            return level - 1
         if learn and model.upper_awake:
             reconstruct_upper(model, mind, desk, level)
         p = context_arrays(model.p, model.table, model.first, level)
         embed_vector(p, mind.hidden[level - 2], desk.embedded)
         encode(p, desk.embedded, mind.hidden[level - 1], desk.state)
         copy(desk.state, mind.hidden[level - 1])
+    return model.levels
 
 
 @kernel
@@ -249,15 +271,33 @@ def reconstruct_upper(model: Model, mind: Mind, desk: Desk, level: int) -> None:
 
 
 @kernel
-def look_ahead(model: Model, mind: Mind, desk: Desk) -> None:
-    """5. contexts c^L … c² top-down, then the logits of p̂_{t+1}."""
-    for level in range(model.levels, 0, -1):
+def look_ahead(model: Model, mind: Mind, desk: Desk, learning: bool, deaf: int) -> None:
+    """5. contexts c^L … c² top-down, then the logits of p̂_{t+1}; what nothing has changed since is kept.
+
+    A block that has just learned hears the same context otherwise; a frozen one only when the level above has moved.
+    A deaf level gets the mean of what it would have heard so far.
+    """
+    stale = desk.stale[0]
+    for level in range(stale, 0, -1):
+        context = desk.contexts[level]
+        if level == deaf:
+            if level < stale:
+                add_to_mean(desk, context)
+            context = desk.mean
         out = desk.logits if level == 1 else desk.contexts[level - 1]
         pattern_block.forward(
             model.p, model.table, model.form, level,
-            mind.hidden[level - 1], desk.contexts[level], desk.trace, out,
+            mind.hidden[level - 1], context, learning or level < stale, desk.trace, out,
         )  # fmt: skip
-    desk.ready[0] = 1
+    desk.stale[0] = 0
+
+
+@kernel
+def add_to_mean(desk: Desk, context: Array) -> None:
+    """One more context into the running mean; each stands for equally many tokens."""
+    desk.moves[0] += 1
+    for j in range(context.size):
+        desk.mean[j] += (context[j] - desk.mean[j]) / context.dtype.type(desk.moves[0])
 
 
 @kernel
@@ -285,20 +325,23 @@ def drowsy(model: Model, mind: Mind) -> bool:
 
 
 @kernel
-def score_frozen(model: Model, mind: Mind, desk: Desk, tokens: Array, every: int, bits: Array, correct: Array) -> None:
-    """Bits of each token with learning off. `mind` and `desk` are copies; every > 0 forgets the past every so often."""
-    desk.ready[0] = 0
+def score_frozen(
+    model: Model, mind: Mind, desk: Desk, tokens: Array, every: int, deaf: int, bits: Array, correct: Array
+) -> None:
+    """Bits of each token with learning off. `mind` and `desk` are copies.
+
+    every > 0 forgets the past every so often; deaf = ℓ > 0 gives level ℓ the mean of what it would hear from above.
+    """
+    desk.stale[0] = model.levels
     for i in range(tokens.size):
         if every > 0 and i % every == 0:
             clear(mind.hidden.reshape(mind.hidden.size))
             mind.clock[0] = 0
-            desk.ready[0] = 0
-        if not desk.ready[0]:
-            look_ahead(model, mind, desk)
+            desk.stale[0] = model.levels
+        look_ahead(model, mind, desk, False, deaf)
         bits[i] = score(desk, tokens[i])
         correct[i] = is_top(desk.logits, tokens[i])
-        remember(model, mind, desk, tokens[i], False)
-        desk.ready[0] = 0
+        desk.stale[0] = remember(model, mind, desk, tokens[i], False)
 
 
 @kernel

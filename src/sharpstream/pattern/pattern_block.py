@@ -18,14 +18,18 @@ from sharpstream.kernels.views import copy, matrix, vector
 from sharpstream.pattern.shapes import FIXED_ARRAYS
 
 
+FILM, FILM_NORMED, CONCAT = range(3)  # kinds of conditioning
+EVERY, BEFORE, BETWEEN = range(3)  # where GELU stands: before every linear, before all but the last, between them
+
+
 class Arrays(NamedTuple):
     """One block's parameters or moments but for the MLP's linears, which are cut one by one."""
 
-    norm: Array  # (H,), or (2H,) with `concat`
+    norm: Array  # (H,) with `film-normed`, (2H,) with `concat`, else absent
     norm_bias: Array
     condition: Array  # (2H, H) film, (H, H) concat, absent at the top
     condition_bias: Array
-    film_norm: Array  # (H,) film only
+    film_norm: Array  # (H,) with `film-normed`
     film_norm_bias: Array
 
 
@@ -33,8 +37,8 @@ class Form(NamedTuple):
     """What kind of block this is; numbers at run time, so that no choice causes recompilation."""
 
     depth: int
-    film: bool
-    before: bool  # GELU before every linear but the last, else between consecutive ones
+    kind: int  # FILM, FILM_NORMED or CONCAT
+    placement: int  # EVERY, BEFORE or BETWEEN
 
 
 class Trace(NamedTuple):
@@ -42,8 +46,8 @@ class Trace(NamedTuple):
 
     joined: Array  # (L, 2H) concat: the state beside the projected context
     hat: Array  # (L, 2H): normalised input of the first LayerNorm
-    normed: Array  # (L, 2H): its output
-    film: Array  # (L, 2H): tanh of gain and shift
+    normed: Array  # (L, 2H): its output; with `film` the state itself
+    film: Array  # (L, 2H): gain and shift (their tanh with `film-normed`)
     film_hat: Array  # (L, H)
     scale: Array  # (L, 2): 1/√(var + eps) of the two LayerNorms
     before: Array  # (L, depth + 1, 2H): input of each linear before its GELU; row 0 is the conditioned state
@@ -57,6 +61,12 @@ class Scratch(NamedTuple):
     back: Array  # (2H,)
     film: Array  # (2H,)
     small: Array  # (2H,)
+
+
+def make_form(config: SharpConfig) -> Form:
+    """The config's words as the numbers that compiled code reads."""
+    kind = {"film": FILM, "film-normed": FILM_NORMED, "concat": CONCAT}[config.conditioning]
+    return Form(config.depth, kind, {"every": EVERY, "pre": BEFORE, "between": BETWEEN}[config.placement])
 
 
 def make_trace(config: SharpConfig) -> Trace:
@@ -106,31 +116,57 @@ def mlp_row(form: Form, level: int, layer: int) -> int:
 @kernel
 def has_gelu(form: Form, layer: int) -> bool:
     """Whether a GELU stands before this linear."""
-    return layer < form.depth - 1 if form.before else layer > 0
+    if form.placement == BEFORE:
+        return layer < form.depth - 1
+    return form.placement == EVERY or layer > 0
 
 
 @kernel
-def condition(a: Arrays, form: Form, z: Array, context: Array, trace: Trace, level: int) -> int:
-    """The state modulated by the context from above, into trace.before[ℓ, 0]; returns its size (H or 2H)."""
-    i, width = level - 1, z.size
+def listen(a: Arrays, form: Form, context: Array, trace: Trace, level: int) -> None:
+    """What block ℓ hears from above, into its trace: gain and shift, or the projected context; nothing at the top."""
+    i = level - 1
     if a.condition.shape[0] == 0:
+        return
+    if form.kind == CONCAT:
+        affine(a.condition, a.condition_bias, context, trace.joined[i, context.size :])
+        return
+    affine(a.condition, a.condition_bias, context, trace.film[i])
+    if form.kind == FILM_NORMED:
+        tanh_inplace(trace.film[i])
+
+
+@kernel
+def modulate(a: Arrays, form: Form, z: Array, trace: Trace, level: int) -> int:
+    """The state as what was heard makes it, into trace.before[ℓ, 0]; returns its size (H or 2H)."""
+    i, width = level - 1, z.size
+    heard = a.condition.shape[0] > 0
+    if form.kind == FILM:
+        film_plain(z, trace.film[i], heard, trace.normed[i, :width], trace.before[i, 0, :width])
+        return width
+    if not heard:
         trace.scale[i, 0] = layer_norm(z, a.norm, a.norm_bias, trace.hat[i, :width], trace.before[i, 0, :width])
         return width
-    if form.film:
-        film = trace.film[i]
-        affine(a.condition, a.condition_bias, context, film)
-        tanh_inplace(film)
-        modulate(a, z, trace, level)
+    if form.kind == FILM_NORMED:
+        film_normed(a, z, trace, level)
         return width
-    joined = trace.joined[i]
-    copy(z, joined[:width])
-    affine(a.condition, a.condition_bias, context, joined[width:])
-    trace.scale[i, 0] = layer_norm(joined, a.norm, a.norm_bias, trace.hat[i], trace.before[i, 0])
+    copy(z, trace.joined[i, :width])
+    trace.scale[i, 0] = layer_norm(trace.joined[i], a.norm, a.norm_bias, trace.hat[i], trace.before[i, 0])
     return 2 * width
 
 
 @kernel
-def modulate(a: Arrays, z: Array, trace: Trace, level: int) -> None:
+def film_plain(z: Array, film: Array, heard: bool, kept: Array, out: Array) -> None:
+    """out ← g · z + b, or z at the top; the gradient of g needs z, which is kept."""
+    copy(z, kept)
+    if not heard:
+        copy(z, out)
+        return
+    for j in range(z.size):
+        out[j] = film[j] * z[j] + film[z.size + j]
+
+
+@kernel
+def film_normed(a: Arrays, z: Array, trace: Trace, level: int) -> None:
     """LayerNorm((1 + g) · LayerNorm(z) + b), with g and b already in trace.film."""
     i, width = level - 1, z.size
     film, normed = trace.film[i], trace.normed[i]
@@ -160,9 +196,25 @@ def mlp(p: Array, table: Array, form: Form, level: int, size: int, trace: Trace,
 
 
 @kernel
-def forward(p: Array, table: Array, form: Form, level: int, z: Array, context: Array, trace: Trace, out: Array) -> None:
-    """out ← f^ℓ(z, context): (H,), or logits (V,) at level 1. The top block reads no context."""
-    size = condition(block_arrays(p, table, form, level), form, z, context, trace, level)
+def forward(
+    p: Array,
+    table: Array,
+    form: Form,
+    level: int,
+    z: Array,
+    context: Array,
+    listens: bool,
+    trace: Trace,
+    out: Array,
+) -> None:
+    """out ← f^ℓ(z, context): (H,), or logits (V,) at level 1. The top block reads no context.
+
+    Without `listens` what the trace holds of the context still stands: neither it nor the block has changed since.
+    """
+    a = block_arrays(p, table, form, level)
+    if listens:
+        listen(a, form, context, trace, level)
+    size = modulate(a, form, z, trace, level)
     mlp(p, table, form, level, size, trace, out)
 
 
@@ -183,8 +235,7 @@ def backward(
 ) -> None:
     """One Adam step on block ℓ from δ at its output; delta_context ← gradient of the context it read."""
     i = level - 1
-    a = block_arrays(p, table, form, level)
-    size = a.norm.size
+    size = matrix(p, table, mlp_row(form, level, 0)).shape[1]
     delta, back = delta_out, c.back[:size]
     for layer in range(form.depth - 1, -1, -1):
         row = mlp_row(form, level, layer)
@@ -196,11 +247,16 @@ def backward(
             gelu_backward(trace.before[i, layer, :size], back)
         delta = c.delta[:size]
         copy(back, delta)
+    a = block_arrays(p, table, form, level)
     am, av = block_arrays(m, table, form, level), block_arrays(v, table, form, level)
-    if a.condition.shape[0] == 0:
+    heard = a.condition.shape[0] > 0
+    if form.kind == FILM:
+        if heard:
+            film_backward(a, am, av, level, delta, context, trace, c, s, delta_context)
+    elif not heard:
         norm_step(a.norm, am.norm, av.norm, a.norm_bias, am.norm_bias, av.norm_bias, delta, trace.hat[i, :size], c, s)
-    elif form.film:
-        film_backward(a, am, av, level, delta, context, trace, c, s, delta_context)
+    elif form.kind == FILM_NORMED:
+        film_normed_backward(a, am, av, level, delta, context, trace, c, s, delta_context)
     else:
         hat = trace.hat[i]
         layer_norm_backward(hat, trace.scale[i, 0], a.norm, delta, back)
@@ -212,6 +268,29 @@ def backward(
 
 @kernel
 def film_backward(
+    a: Arrays,
+    am: Arrays,
+    av: Arrays,
+    level: int,
+    delta: Array,
+    context: Array,
+    trace: Trace,
+    c: Scratch,
+    s: Step,
+    delta_context: Array,
+) -> None:
+    """Back through g · z + b, where z is a memory that takes no gradient; δ is that of the conditioned state."""
+    width = delta.size
+    z = trace.normed[level - 1]
+    for j in range(width):
+        c.film[j] = delta[j] * z[j]
+        c.film[width + j] = delta[j]
+    adam_outer_backward(a.condition, am.condition, av.condition, c.film, context, delta_context, s)
+    adam_vector(a.condition_bias, am.condition_bias, av.condition_bias, c.film, s)
+
+
+@kernel
+def film_normed_backward(
     a: Arrays,
     am: Arrays,
     av: Arrays,

@@ -1,4 +1,4 @@
-"""Pattern blocks in PyTorch: what they must offer, and the paper's FiLM block with its `concat` sibling."""
+"""Pattern blocks in PyTorch: what they must offer, and the paper's FiLM block with its `film-normed` and `concat` kin."""
 
 from itertools import pairwise
 from typing import Protocol
@@ -21,41 +21,47 @@ class PatternBlock(Protocol):
 
 
 class MlpPatternBlock(nn.Module):
-    """LayerNorm, conditioning on the context, MLP of `depth` linears with GELU placed `pre` or `between`."""
+    """Conditioning on the context from above, then an MLP of `depth` linears with GELU where the config places it."""
 
     def __init__(self, config: SharpConfig, vocabulary: int, level: int) -> None:
         super().__init__()
         width, top = config.width, level == config.levels
-        self.before = config.activation == "pre"
-        self.film = self.film_norm = self.project = None
+        self.placement = config.placement
+        self.film = self.norm = self.film_norm = self.project = None
         inner = width
-        if config.conditioning == "film":
+        if config.conditioning != "concat":
             self.film = None if top else nn.Linear(width, 2 * width)
-            self.film_norm = nn.LayerNorm(width)  # the top block has it too, unused (as published)
         elif not top:
             self.project = nn.Linear(width, width)
             inner = 2 * width
-        self.norm = nn.LayerNorm(inner)
+        if config.conditioning != "film":
+            self.norm = nn.LayerNorm(inner)
+        if config.conditioning == "film-normed":
+            self.film_norm = nn.LayerNorm(width)  # the top block has it too, unused (as published)
         out = vocabulary if level == 1 else width
         sizes = [inner] * config.depth + [out]
         self.mlp = nn.ModuleList(nn.Linear(inputs, outputs) for inputs, outputs in pairwise(sizes))
 
     def forward(self, z: Tensor, context: Tensor | None) -> Tensor:
         z = self.condition(z, context)
-        last = len(self.mlp) - 1
         for layer, linear in enumerate(self.mlp):
-            if (layer < last) if self.before else (layer > 0):
+            if self.has_gelu(layer):
                 z = F.gelu(z)  # the exact one, by erf
             z = linear(z)
         return z
 
+    def has_gelu(self, layer: int) -> bool:
+        """Whether a GELU stands before this linear."""
+        return {"every": True, "pre": layer < len(self.mlp) - 1, "between": layer > 0}[self.placement]
+
     def condition(self, z: Tensor, context: Tensor | None) -> Tensor:
         """The state of this level, modulated by the level above."""
-        if context is not None and self.film is not None and self.film_norm is not None:
+        if context is not None and self.film is not None:
             gain, shift = self.film(context).chunk(2, dim=-1)
+            if self.norm is None or self.film_norm is None:
+                return torch.as_tensor(gain * z + shift)  # the paper's: plain scale and shift
             modulated: Tensor = self.film_norm((1 + torch.tanh(gain)) * self.norm(z) + torch.tanh(shift))
             return modulated
         if context is not None and self.project is not None:
             z = torch.cat([z, self.project(context)], dim=-1)
-        normed: Tensor = self.norm(z)
-        return normed
+        return z if self.norm is None else torch.as_tensor(self.norm(z))

@@ -73,6 +73,11 @@ class ReferenceSharp:
         """1..L, as in the paper."""
         return range(1, self.config.levels + 1)
 
+    @property
+    def on_tick(self) -> bool:
+        """Whether pattern blocks 2..L take credit only when their level ticks."""
+        return self.config.credit == "on-tick"
+
     def _dense_inputs(self, vectors: npt.NDArray[Any] | None) -> Tensor | None:
         size = self.config.input_size
         if (vectors is None) != (size == 0) or (vectors is not None and vectors.shape != (self.vocabulary, size)):
@@ -89,9 +94,9 @@ class ReferenceSharp:
 
     def _make_optimizers(self) -> None:
         lr, gamma = self.config.adam.lr, self.config.gamma
-        self.pattern_adam = self.adam(
-            [{"params": list(f.parameters()), "lr": lr * gamma**level} for level, f in enumerate(self.f)]
-        )
+        self.pattern_adam = [
+            self.adam([{"params": list(f.parameters()), "lr": lr * gamma**level}]) for level, f in enumerate(self.f)
+        ]
         self.context_adam = [self.adam([{"params": list(m.parameters()), "lr": lr}]) for m in self.m]
 
     def _reset_stream(self) -> None:
@@ -103,6 +108,8 @@ class ReferenceSharp:
         self.ema, self.recon_sum = [0.0] * n, [0.0] * n
         self.recon_count, self.updates = [0] * n, [0] * n
         self.tags: list[tuple[Tensor, Tensor]] = []
+        self.pending = [self.zeros(self.config.width) for _ in range(n)]  # on-tick: δ at c^ℓ since ℓ last ticked
+        self.ticks = [0] * n  # on-tick: Adam steps of pattern block ℓ ≥ 2
         self.observed = self.clock = self.sleeps = self.tagged = 0
         self.drowsiness = Drowsiness()
         self.correct: npt.NDArray[np.bool_] = np.zeros(0, dtype=np.bool_)  # of the last learn or evaluate
@@ -174,8 +181,8 @@ class ReferenceSharp:
         bits = self._score(target)
         self._credit(target)
         tagged = self._reconstruct(1, x)
-        self._remember(x, learn=True)
-        self.look_ahead()
+        ticked = self._remember(x, learn=True)
+        self.look_ahead(ticked if self.on_tick else self.config.levels)
         if tagged:
             self._tag()
         self.observed += 1
@@ -194,9 +201,29 @@ class ReferenceSharp:
 
     def _credit(self, target: Tensor) -> None:
         """2. one Adam step on every pattern block; the states it read carry no gradient, so no context block moves."""
-        self.pattern_adam.zero_grad()
+        self.modules["pattern"].zero_grad()
         torch.autograd.backward(F.cross_entropy(self.logits, target))
-        self.pattern_adam.step()
+        if self.on_tick:
+            self._credit_on_tick()
+        else:
+            for adam in self.pattern_adam:
+                adam.step()
+
+    def _credit_on_tick(self) -> None:
+        """Block 1 steps; going up, each δ joins the sum of its level, and a level that ticks now learns from its sum."""
+        self.pattern_adam[0].step()
+        for level in range(2, self.config.levels + 1):
+            i, context = level - 1, self.c[level - 1]
+            assert context is not None
+            assert context.grad is not None
+            self.pending[i] = self.pending[i] + context.grad
+            context.grad = None
+            if (self.clock + 1) % self.config.acceleration**i:
+                return
+            torch.autograd.backward(self.made[i], self.pending[i])
+            self.pattern_adam[i].step()
+            self.ticks[i] += 1
+            self.pending[i] = torch.zeros_like(self.pending[i])
 
     def _reconstruct(self, level: int, x: Tensor) -> bool:
         """3. reconstruct block ℓ's window ending in x; learn from it if the smoothed error exceeds τ."""
@@ -219,29 +246,38 @@ class ReferenceSharp:
         return True
 
     @torch.no_grad()
-    def _remember(self, x: Tensor, learn: bool = False) -> None:
-        """4. advance the memories bottom-up, level ℓ every α^(ℓ−1) steps."""
+    def _remember(self, x: Tensor, learn: bool = False) -> int:
+        """4. advance the memories bottom-up, level ℓ every α^(ℓ−1) steps; the highest level that did."""
         self.clock += 1
         for level, m in zip(self.levels, self.m, strict=True):
             if self.clock % self.config.acceleration ** (level - 1):
-                break
+                return level - 1
             if level > 1:
                 x = self.m[level - 2].output(self.h[level - 2])
                 if learn and self.config.train_upper_awake:
                     with torch.enable_grad():
                         self._reconstruct(level, x)
             self.h[level - 1] = m.encode(x, self.h[level - 1])
+        return self.config.levels
 
-    def look_ahead(self) -> None:
-        """5. contexts c^L … c² top-down, then the logits of p̂_{t+1}; gradients flow between pattern blocks only."""
-        self.c2: Tensor | None = None
-        for level in range(self.config.levels, 1, -1):
-            self.c2 = self.f[level - 1](self.m[level - 1].output(self.h[level - 1]), self.c2)
-        self.logits: Tensor = self.f[0](self.m[0].output(self.h[0]), self.c2)
+    def look_ahead(self, highest: int | None = None) -> None:
+        """5. contexts c^L … c² top-down from the highest level that moved (all of them when not given), then p̂_{t+1}.
+
+        Gradients flow between pattern blocks only. On-tick they stop at each context, to be summed there.
+        """
+        if highest is None:
+            highest = self.config.levels
+            self.made: list[Any] = [None] * (highest + 1)  # c^ℓ at [ℓ − 1], as block ℓ made it
+            self.c: list[Tensor | None] = [None] * (highest + 1)  # c^ℓ as block ℓ − 1 reads it; none above the top
+        for level in range(highest, 0, -1):
+            i = level - 1
+            self.made[i] = self.f[i](self.m[i].output(self.h[i]), self.c[level])
+            self.c[i] = self.made[i].detach().requires_grad_() if self.on_tick else self.made[i]
+        self.logits: Tensor = self.made[0]
 
     def _tag(self) -> None:
         """6. keep (h¹, c²), first in first out."""
-        c2 = self.zeros(self.config.width) if self.c2 is None else self.c2.detach().clone()
+        c2 = self.zeros(self.config.width) if self.config.levels == 1 else self.made[1].detach().clone()
         self.tags.append((self.h[0].clone(), c2))
         del self.tags[: -self.config.sleep.tags]
         self.tagged += 1

@@ -32,7 +32,8 @@ def _trained(learner: "ReferenceSharp") -> list[tuple[str, nn.Parameter, torch.o
     for name, parameter in learner.modules.named_parameters():
         kind, level = name.split(".")[0], int(name.split(".")[1])
         if kind == "pattern":
-            awake.append((name, parameter, learner.pattern_adam, learner.observed))
+            steps = learner.ticks[level - 1] if learner.on_tick and level > 1 else learner.observed
+            awake.append((name, parameter, learner.pattern_adam[level - 1], steps))
         elif level == 1 or learner.config.train_upper_awake:
             awake.append((name, parameter, learner.context_adam[level - 1], learner.updates[level - 1]))
     return awake
@@ -56,6 +57,9 @@ def state_dict(learner: "ReferenceSharp") -> State:
         state[name] = np.array(getattr(learner, name), dtype=np.int64)
     state["since_sleep"] = np.array(learner.drowsiness.since_sleep, dtype=np.int64)
     state["floor"] = np.array(learner.drowsiness.floor)
+    if learner.on_tick:
+        state["credit.pending"] = _stacked(learner.pending[1:], learner.pending[0])
+        state["credit.ticks"] = np.array(learner.ticks[1:], dtype=np.int64)
     hidden, context = zip(*learner.tags, strict=True) if learner.tags else ((), ())
     state["tags.hidden"] = _stacked(hidden, learner.h[0])
     state["tags.context"] = _stacked(context, learner.zeros(learner.config.width))
@@ -109,5 +113,8 @@ def _load_memories(learner: "ReferenceSharp", state: Mapping[str, Array]) -> Non
             learner.windows[i] = [
                 torch.tensor(int(row), device=learner.device) if tokens else tensor(row) for row in rows
             ]
+    if learner.on_tick:
+        learner.pending[1:] = [tensor(row) for row in state["credit.pending"]]
+        learner.ticks[1:] = state["credit.ticks"].tolist()
     pairs = zip(state["tags.hidden"], state["tags.context"], strict=True)
     learner.tags = [(tensor(hidden), tensor(context)) for hidden, context in pairs]

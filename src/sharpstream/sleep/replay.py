@@ -12,7 +12,7 @@ from sharpstream.kernels.views import copy
 from sharpstream.memory import context_block
 from sharpstream.memory.context_block import Arrays, embed_token, embed_vector, encode
 from sharpstream.pattern import pattern_block
-from sharpstream.pattern.pattern_block import Form, Trace, condition, mlp, modulate
+from sharpstream.pattern.pattern_block import Form, Trace, listen, mlp, modulate
 
 context_arrays = context_block.block_arrays
 pattern_arrays = pattern_block.block_arrays
@@ -41,15 +41,11 @@ def generate(
     m1, f1 = context_arrays(p, table, first, LOWEST), pattern_arrays(p, table, form, LOWEST)
     cumulative = np.empty(logits.size)
     h, new = np.empty_like(hidden[0]), np.empty_like(hidden[0])
-    held = f1.condition.shape[0] > 0 and form.film
     for tag in range(hidden.shape[0]):
         copy(hidden[tag], h)
+        listen(f1, form, contexts[tag], trace, LOWEST)  # c² is held, so what is heard of it is heard once
         for step in range(draws.shape[0]):
-            if held and step > 0:
-                modulate(f1, h, trace, LOWEST)  # c² does not change, so neither do its gain and shift
-                size = h.size
-            else:
-                size = condition(f1, form, h, contexts[tag], trace, LOWEST)
+            size = modulate(f1, form, h, trace, LOWEST)
             mlp(p, table, form, LOWEST, size, trace, logits)
             tokens[tag, step] = sample(logits, draws[step, tag], top_k, cumulative)
             read_token(m1, tokens[tag, step], vectors, embedded)

@@ -68,6 +68,7 @@ def default_run() -> RunConfig:
         width=64,
         embedding=16,
         depth=2,
+        conditioning="film-normed",
         activation="between",
         adam=AdamConfig(lr=5e-4),
         sleep=SleepConfig(every=20_000, tags=32, replay_length=64),

@@ -14,6 +14,7 @@ from typing import Any
 from sharpstream.config import RunConfig, StreamConfig
 from sharpstream.errors import ConfigError, NumericalError
 from sharpstream.evaluate.bits import PAPER_CAP
+from sharpstream.evaluate.hearing import hearing
 from sharpstream.evaluate.protocols import EvaluationProtocol
 from sharpstream.evaluate.rows import NOT_APPLICABLE, Regime, ResultRow
 from sharpstream.experiments.harness import Row
@@ -23,12 +24,14 @@ from sharpstream.experiments.regimes import regime_of
 from sharpstream.frozen import opened
 from sharpstream.learners import compressors
 from sharpstream.learners.contract import Tokens
+from sharpstream.learners.sharp import Sharp
 from sharpstream.loop import Run, prepare, run
 from sharpstream.streams import open_stream
 
 Span = tuple[int, int]
 DIRECTIONS = ("forward", "current", "backward")
 CHECKPOINT_SECONDS = 120.0
+HEARD = 100_000  # tokens of the future over which it is asked what each level hears from above
 REGIME_FIELDS = ("clip", "train_context", "score_context", "carry", "update_interval", "token_budget")
 IN_HARNESS = ("protocol", "hardware", "software", "command")  # what the harness stamps on every row
 
@@ -79,6 +82,9 @@ def measured(
         found.add(f"{name}_bits_clipped", scored.bits_clipped, clip=cap)
         for place, bits in enumerate(scored.parts):
             found.add(f"{name}_part", bits, place=place)
+    if isinstance(work.learner, Sharp) and texts:
+        for level, bits in enumerate(hearing(work.learner, texts[DIRECTIONS[0]][:HEARD]), start=1):
+            found.add("heard", bits, place=level)
     return found.rows
 
 
