@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from sharpstream.config import AdamConfig, RunConfig, SharpConfig, SleepConfig, StreamConfig
 from sharpstream.errors import ConfigError
+from sharpstream.learners.sharp_parameters import active_names, count, sharp_layout
 
 Recipe = Callable[[], RunConfig]
 
@@ -116,8 +117,8 @@ def pg19_subword() -> RunConfig:
 # 100,000 of characters 50.0M to 50.5M (`sharp reproduce text8-tuning`; all the grid is in results/text8/text8-tuning).
 # Beside each choice its bits and those of the next best, and of what stood beyond the grid's edge.
 TEXT8_STEPS: dict[str, tuple[float, float]] = {
-    "sharp": (3e-4, 0.999),  # 3.0637; 1e-4 3.0645
-    "sharp-between": (3e-4, 0.999),  # 2.4972; 1e-4 2.5030
+    "film-normed": (3e-4, 0.999),  # 3.0637; 1e-4 3.0645
+    "film-normed-between": (3e-4, 0.999),  # 2.4972; 1e-4 2.5030
     "rnn": (1e-4, 0.999),  # 2.1663; β2 0.99 2.2336, 3e-4 2.3795, 3e-5 2.4557
     "lstm": (3e-4, 0.999),  # 2.0759; β2 0.99 2.1951
     "gru": (1e-4, 0.999),  # 2.0873; β2 0.99 2.1627, 3e-4 2.1693, 3e-5 2.4771
@@ -128,6 +129,7 @@ TEXT8_STEPS: dict[str, tuple[float, float]] = {
 }
 
 
+TEXT8_GAMMA = 0.1  # SHARP's slow-down under `fair` at width 128: its grid has γ 0.1, 0.4 and 1 as well
 TEXT8_ON_TICK_GAMMA = 0.1  # not chosen yet
 
 
@@ -162,7 +164,7 @@ def dead_upper_levels(sharp: SharpConfig) -> SharpConfig:
 
 
 def gelu_between(sharp: SharpConfig) -> SharpConfig:
-    """GELU between consecutive linears instead of before all but the last: at depth 2 the published MLP is linear."""
+    """GELU between consecutive linears; with `film-normed` at depth 2 there is else nothing between them."""
     return replace(sharp, activation="between")
 
 
@@ -181,19 +183,26 @@ def one_level(sharp: SharpConfig) -> SharpConfig:
     return never_sleeps(replace(sharp, levels=1))
 
 
+def one_level_as_active(sharp: SharpConfig, vocabulary: int = 27) -> SharpConfig:
+    """One level, so wide that as many parameters are active in wake as with all levels (the nearest width)."""
+
+    def active(config: SharpConfig) -> int:
+        layout = sharp_layout(config, vocabulary)
+        return count(layout, active_names(config, layout))
+
+    wanted, single = active(sharp), one_level(sharp)
+    width = min(range(sharp.width, 8 * sharp.width), key=lambda w: abs(active(replace(single, width=w)) - wanted))
+    return replace(single, width=width)
+
+
 def film_normed(sharp: SharpConfig) -> SharpConfig:
-    """A later form of the pattern block, behind the published text8 ablations: two LayerNorms, bounded gain and shift."""
-    return replace(sharp, conditioning="film-normed")
+    """A later form of the pattern block, behind the published text8 ablations: two LayerNorms, bounded FiLM."""
+    return replace(sharp, conditioning="film-normed", activation="pre")
 
 
 def no_gate(sharp: SharpConfig) -> SharpConfig:
     """Every step updates context block 1 (τ 0)."""
     return replace(sharp, tau=0.0)
-
-
-def as_published(sharp: SharpConfig) -> SharpConfig:
-    """States and clocks zeroed by sleep, as in the published runs."""
-    return replace(sharp, sleep=replace(sharp.sleep, reset_on_sleep=True))
 
 
 RECIPES: dict[str, Recipe] = {

@@ -240,7 +240,8 @@ class Sharp:
     def evaluate_deaf(self, tokens: Tokens, level: int) -> Bits:
         """`evaluate` with what level ℓ hears from above replaced by its running mean: what is that worth?"""
         if not 1 <= level < self.config.levels:
-            raise ConfigError(f"level = {level}: of {self.config.levels} levels only those below the top hear one above")
+            told = f"level = {level}: of {self.config.levels} levels only those below the top hear one above"
+            raise ConfigError(told)
         return self._frozen(tokens, every=0, deaf=level)
 
     def _frozen(self, tokens: Tokens, *, every: int, deaf: int) -> Bits:

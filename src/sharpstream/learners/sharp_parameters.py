@@ -31,7 +31,7 @@ def first_values(config: SharpConfig, layout: Layout, seed: int) -> Buffer:
 
 
 def _rule(config: SharpConfig, layout: Layout, name: str) -> initialise.Draw:
-    """DESIGN section 3: Xavier and orthogonal cells with zero biases (or all ±1/√H), N(0,1) table, ±1/√fan_in linears."""
+    """DESIGN section 3: Xavier and orthogonal cells with zero biases (or ±1/√H), N(0,1) table, ±1/√fan_in linears."""
     kind, level, part = name.split(".", 2)
     if config.dead_upper_levels and kind == "context" and int(level) > 1 and part.startswith("encoder."):
         return initialise.ones

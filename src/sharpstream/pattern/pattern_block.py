@@ -17,7 +17,6 @@ from sharpstream.kernels.norm import layer_norm, layer_norm_backward
 from sharpstream.kernels.views import copy, matrix, vector
 from sharpstream.pattern.shapes import FIXED_ARRAYS
 
-
 FILM, FILM_NORMED, CONCAT = range(3)  # kinds of conditioning
 EVERY, BEFORE, BETWEEN = range(3)  # where GELU stands: before every linear, before all but the last, between them
 

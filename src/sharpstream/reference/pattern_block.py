@@ -1,4 +1,4 @@
-"""Pattern blocks in PyTorch: what they must offer, and the paper's FiLM block with its `film-normed` and `concat` kin."""
+"""Pattern blocks in PyTorch: what they must offer, and the paper's FiLM block with `film-normed` and `concat`."""
 
 from itertools import pairwise
 from typing import Protocol

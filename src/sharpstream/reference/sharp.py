@@ -210,7 +210,7 @@ class ReferenceSharp:
                 adam.step()
 
     def _credit_on_tick(self) -> None:
-        """Block 1 steps; going up, each δ joins the sum of its level, and a level that ticks now learns from its sum."""
+        """Block 1 steps; going up, each δ joins its level's sum, and a level that ticks now learns from that."""
         self.pattern_adam[0].step()
         for level in range(2, self.config.levels + 1):
             i, context = level - 1, self.c[level - 1]

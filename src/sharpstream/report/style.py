@@ -46,13 +46,19 @@ class ArmStyle:
 
 ARMS: dict[str, ArmStyle] = {
     "sharp": ArmStyle("SHARP", VERMILLION, "-", "o"),
-    "sharp-between": ArmStyle("SHARP, GELU between", VERMILLION, "-.", "P"),
+    "sharp-tick": ArmStyle("SHARP, on-tick", VERMILLION, "--", "o"),
+    "film-normed": ArmStyle("film-normed", PURPLE, "--", "P"),
+    "film-normed-no-sleep": ArmStyle("film-normed, no sleep", PURPLE, ":", "X"),
+    "film-normed-between": ArmStyle("film-normed, GELU between", PURPLE, "-.", "P"),
+    "tick-sleep": ArmStyle("SHARP, on-tick (2M)", VERMILLION, "-", "o"),
+    "tick-no-sleep": ArmStyle("on-tick, no sleep", ORANGE, "--", "o"),
+    "tick-dead": ArmStyle("on-tick, dead upper levels", PURPLE, "-.", "X"),
+    "tick-one-level": ArmStyle("on-tick, one level", PURPLE, "-", "P"),
     "no-sleep": ArmStyle("SHARP, no sleep", ORANGE, "--", "o"),
     "no-slow-down": ArmStyle("SHARP, no slow-down", ORANGE, "-.", "^"),
     "wake-only": ArmStyle("SHARP, wake only", ORANGE, ":", "v"),
     "dead_upper_levels": ArmStyle("SHARP, dead upper levels", PURPLE, "-.", "X"),
     "L=1": ArmStyle("SHARP, one level", PURPLE, "-", "P"),
-    "sharp-512": ArmStyle("SHARP, width 512, first 1M", VERMILLION, "--", "o"),
     "tau-0.001": ArmStyle("τ = 0.001", BLUE, "--", "s"),
     "tau-0.1": ArmStyle("τ = 0.1", GREEN, "-.", "^"),
     "tau-0": ArmStyle("τ = 0 (no gate)", PURPLE, "--", "v"),
@@ -76,7 +82,10 @@ ARMS: dict[str, ArmStyle] = {
 # Arms that look like another because they are its kin, under a name of their own.
 KIN = {
     "tau-0.01": ("sharp", "τ = 0.01"),
+    **{f"sharp-gamma-{gamma:g}": ("sharp", f"SHARP, γ {gamma:g}") for gamma in (0.1, 0.4, 1.0)},
     "zpaq-5": ("zpaq", "zpaq, level 5"),
+    "rnn-overlap": ("rnn", "RNN, overlapping windows"),
+    "gru-overlap": ("gru", "GRU, overlapping windows"),
     **{f"counts-{order}": ("counts", f"Counts, order {order}") for order in range(1, 9)},
     **{f"ppmd-{order}": ("ppmd", f"PPMd, order {order}") for order in (4, 6, 16)},
 }

@@ -4,16 +4,28 @@ In come the name of an arm, a size and a protocol; out comes the run. Under `fai
 that its grid chose (`recipes.text8_steps`); under `paper` all have the published one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from sharpstream.config import ClockworkConfig, CountsConfig, RecurrentConfig, RunConfig, SleepConfig, TransformerConfig
+from sharpstream.config import (
+    ClockworkConfig,
+    CountsConfig,
+    RecurrentConfig,
+    RunConfig,
+    SharpConfig,
+    SleepConfig,
+    TransformerConfig,
+)
 from sharpstream.errors import ConfigError
 from sharpstream.evaluate.protocols import protocol_named
 from sharpstream.experiments import recipes
 from sharpstream.experiments.regimes import under
 
-BETWEEN = "sharp-between"  # SHARP with GELU between its linears; the published one, at depth 2, has nothing there
+# Other pattern blocks than the paper's, each an arm of its own.
+BLOCKS: dict[str, Callable[[SharpConfig], SharpConfig]] = {
+    "film-normed": recipes.film_normed,
+    "film-normed-between": lambda sharp: recipes.gelu_between(recipes.film_normed(sharp)),
+}
 RECURRENT = ("rnn", "lstm", "gru")
 COUNTS = tuple(f"counts-{order}" for order in range(1, 7))
 SIMPLE = ("uniform", "unigram", *COUNTS)
@@ -35,7 +47,7 @@ class Size:
     @property
     def neural(self) -> tuple[str, ...]:
         """The arms trained by gradient."""
-        return ("sharp", BETWEEN, *RECURRENT, "clockwork", *self.transformers)
+        return ("sharp", *BLOCKS, *RECURRENT, "clockwork", *self.transformers)
 
 
 PUBLISHED_TRANSFORMERS = {
@@ -65,14 +77,15 @@ def run_of(arm: str, size: Size, protocol: str) -> RunConfig:
         return base.replace(learner="counts" if arm in COUNTS else arm, counts=CountsConfig(order=order))
     if arm not in size.neural:
         raise ConfigError(f"there is no arm {arm!r}; there are: {', '.join((*size.neural, *SIMPLE, *COMPRESSORS))}")
-    adam = recipes.text8_steps(arm) if size.tuned and protocol == "fair" else base.sharp.adam
+    tuned = size.tuned and protocol == "fair"
+    adam = recipes.text8_steps(arm) if tuned else base.sharp.adam
     stack, width, embedding = size.stack, size.width, size.embedding
     sharp = replace(base.sharp, levels=stack, width=width, embedding=embedding, adam=adam, sleep=size.sleep)
-    if arm == BETWEEN:
-        sharp = recipes.gelu_between(sharp)
+    if tuned and arm == "sharp":
+        sharp = replace(sharp, gamma=recipes.TEXT8_GAMMA)
     run = base.replace(
-        learner="transformer" if arm in size.transformers else "sharp" if arm == BETWEEN else arm,
-        sharp=sharp,
+        learner="transformer" if arm in size.transformers else "sharp" if arm in BLOCKS else arm,
+        sharp=BLOCKS[arm](sharp) if arm in BLOCKS else sharp,
         recurrent=RecurrentConfig(layers=stack, width=width, embedding=embedding, adam=adam),
         clockwork=ClockworkConfig(modules=stack, width=width, embedding=embedding, adam=adam),
         transformer=replace(size.transformers.get(arm, TransformerConfig()), adam=adam),

@@ -4,18 +4,25 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sharpstream.config import RunConfig, StreamConfig
 from sharpstream.evaluate.protocols import protocol_named
 from sharpstream.experiments.harness import Job, Row
-from sharpstream.experiments.language.arms import BETWEEN, COMPRESSORS, PUBLISHED_TRANSFORMERS, SIMPLE, SIZES, run_of
+from sharpstream.experiments.language.arms import (
+    BLOCKS,
+    COMPRESSORS,
+    COUNTS,
+    PUBLISHED_TRANSFORMERS,
+    SIMPLE,
+    SIZES,
+    run_of,
+)
 from sharpstream.experiments.language.measure import DIRECTIONS, Span, compressed, measured, probe_spans
 
 MILLION = 1_000_000
-WIDE = "sharp-512"  # SHARP at the published width, beside a table of smaller learners
 
 
 @dataclass(frozen=True)
@@ -34,26 +41,30 @@ class Scale:
     """Every so many tokens the first so many of each part are scored again."""
     arms: tuple[str, ...] = ()
     """Who is run; all of them when not given."""
-    once: tuple[str, ...] = ()
-    """Who is run on the first segment only: the dearest."""
-    wide: int = 0
-    """Tokens SHARP at width 512 reads of the first segment; 0: it is not run."""
+    times: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """On how many of the segments an arm is run, and with how many seeds on each; else on all, with one."""
 
 
 FUTURE = (51 * MILLION, 52 * MILLION)  # of the 52M characters we have; 50M to 51M are for tuning
+TWO, THREE = (2, 1), (3, 1)
+LAPTOP_TIMES = {
+    "sharp": (3, 2),
+    **dict.fromkeys(("rnn", "gru", *COUNTS, "unigram", "uniform"), THREE),
+    **dict.fromkeys((*BLOCKS, "lstm", "clockwork", "transformer-small", *COMPRESSORS), TWO),
+    **dict.fromkeys(PUBLISHED_TRANSFORMERS, (1, 1)),
+}
 QUICK_ARMS = ("unigram", "counts-5", "sharp", "rnn", "gru")
 SCALES = {
     "quick": Scale("python-docs", "tiny", ((0, 6_000), (6_000, 12_000)), (12_000, 13_000), 1_000, 1_000, (2_000, 500)),
     "laptop": Scale(
         "text8",
         "128",
-        ((0, 10 * MILLION), (10 * MILLION, 20 * MILLION)),
+        ((0, 10 * MILLION), (10 * MILLION, 20 * MILLION), (20 * MILLION, 30 * MILLION)),
         FUTURE,
         MILLION,
         100_000,
         (MILLION, 20_000),
-        once=tuple(PUBLISHED_TRANSFORMERS),
-        wide=MILLION,
+        times=LAPTOP_TIMES,
     ),
     "paper": Scale(
         "text8",
@@ -76,18 +87,28 @@ def jobs(scale: str, protocol: str) -> list[Job]:
     """Segment by segment, the quick learners first: an interrupted experiment has whole columns."""
     s = SCALES[scale]
     arms = s.arms or (*SIMPLE, *SIZES[s.size].neural, *COMPRESSORS)
-    found = [
-        _job(scale, protocol, arm, number)
+    return [
+        _job(scale, protocol, arm, number, repetition)
         for number in range(len(s.segments))
         for arm in arms
-        if (number == 0 or arm not in s.once) and (arm != BETWEEN or protocol == "fair")  # nobody published that one
+        for repetition in range(_times(s, arm, protocol)[1])
+        if number < _times(s, arm, protocol)[0] and (arm not in BLOCKS or protocol == "fair")  # not in that table
     ]
-    return [*found, *([_job(scale, protocol, WIDE, 0)] if s.wide else [])]
 
 
-def _job(scale: str, protocol: str, arm: str, number: int) -> Job:
+def _times(scale: Scale, arm: str, protocol: str) -> tuple[int, int]:
+    """Segments and seeds of an arm; beside the published table one seed is enough, and one segment but for SHARP."""
+    segments, seeds = scale.times.get(arm, (len(scale.segments), 1))
+    if protocol == "paper" and scale.times:
+        return min(segments, 2 if arm == "sharp" else 1), 1
+    return segments, seeds
+
+
+def _job(scale: str, protocol: str, arm: str, number: int, repetition: int) -> Job:
     settings = {"scale": scale, "protocol": protocol, "arm": arm, "segment": number}
-    return Job(f"segment{number}-{arm}", settings)
+    if repetition == 0:
+        return Job(f"segment{number}-{arm}", settings)
+    return Job(f"segment{number}-{arm}-seed{repetition}", {**settings, "repetition": repetition})
 
 
 def config_of(settings: Mapping[str, Any]) -> RunConfig:
@@ -96,18 +117,21 @@ def config_of(settings: Mapping[str, Any]) -> RunConfig:
     start, end = s.segments[settings["segment"]]
     if arm in COMPRESSORS:
         base = RunConfig()
-    elif arm == WIDE:
-        base, end = run_of("sharp", SIZES["512"], settings["protocol"]), start + s.wide
     else:
         base = run_of(arm, SIZES[s.size], settings["protocol"])
     return base.replace(
         stream=StreamConfig(name=s.stream, start=start, end=end),
         tokens=end - start,
-        seed=settings["segment"],  # every repetition its own seed, the same for every arm
+        seed=seed_of(settings["segment"], settings.get("repetition", 0)),
         log_every=s.log_every,
         probe_every=s.retention[0],
         probe_length=s.retention[1],
     )
+
+
+def seed_of(segment: int, repetition: int) -> int:
+    """Every segment its own seed, the same for every arm; further ones far from those."""
+    return segment + 1_000 * repetition
 
 
 def work(job: Job, directory: Path) -> list[Row]:

@@ -1,7 +1,7 @@
 """The tables of a language study, in Markdown, from its long rows: bits, cost, paired differences, retention."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean
 
@@ -94,11 +94,37 @@ def difference_table(rows: Sequence[Row], ours: str, metrics: Sequence[str], tit
     return markdown(Grid(title=title, columns=columns, rows=tuple(lines), note=note))
 
 
+def hearing_table(rows: Sequence[Row], title: str) -> str:
+    """Bits lost, frozen on the future, when what a level hears from above is replaced by its running mean."""
+    heard = [row for row in rows if row["metric"] == "heard"]
+    levels = sorted({row["place"] for row in heard})
+    lines = []
+    for arm in arms_of(heard):
+        at = [[row["value"] for row in heard if row["arm"] == arm and row["place"] == level] for level in levels]
+        lines.append((arm_style(arm).label, *(f"{fmean(values):+.4f}" if values else None for values in at)))
+    note = "Mean over segments and seeds; 0 means that the level hears nothing that matters at that moment."
+    columns = ("arm", *(f"level {level}" for level in levels))
+    return markdown(Grid(title=title, columns=columns, rows=tuple(lines), note=note)) if lines else ""
+
+
 def difference(rows: Sequence[Row], ours: str, theirs: str, metric: str) -> Estimate | None:
-    """The paired difference over what both were run on; None where there is nothing."""
+    """The paired difference over what both were run on; None where there is nothing.
+
+    Where one has seeds that the other has not, the seeds of a segment are averaged first: the segment is the pair.
+    """
     left, right = by_repetition(rows, ours, metric), by_repetition(rows, theirs, metric)
+    if {key[1] for key in left} != {key[1] for key in right}:
+        left, right = _over_seeds(left), _over_seeds(right)
     both = sorted(left.keys() & right.keys())
     return paired_difference({k: left[k] for k in both}, {k: right[k] for k in both}) if both else None
+
+
+def _over_seeds(values: Mapping[Key, float]) -> dict[Key, float]:
+    """One value for each segment and budget: the mean of its seeds."""
+    groups: dict[Key, list[float]] = {}
+    for (segment, _, tokens), value in values.items():
+        groups.setdefault((segment, 0, tokens), []).append(value)
+    return {key: fmean(group) for key, group in groups.items()}
 
 
 def better(rows: Sequence[Row], ours: str, theirs: str, metric: str, claim: str, published: str) -> Finding:

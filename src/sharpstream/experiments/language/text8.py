@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 
 from sharpstream.experiments.harness import Experiment, Finding, Row
 from sharpstream.experiments.language import pictures, segments, tables
-from sharpstream.experiments.language.arms import BETWEEN, COMPRESSORS
+from sharpstream.experiments.language.arms import BLOCKS, COMPRESSORS
 from sharpstream.experiments.language.measure import DIRECTIONS
 from sharpstream.experiments.language.runaways import runaway_table
-from sharpstream.experiments.language.segments import WIDE
 from sharpstream.report.grid import Grid, markdown
 from sharpstream.report.style import arm_style
 
@@ -42,7 +41,7 @@ def more_figures(rows: Sequence[Row]) -> dict[str, "Figure"]:
     drawings = {
         "probes": lambda: pictures.probes_figure(rows, [arm for arm in shown if arm != "unigram"]),
         "retention": lambda: pictures.retention_picture(rows, "sharp"),
-        "gate": lambda: pictures.gate_figure(rows, [arm for arm in ("sharp", BETWEEN, WIDE) if arm in shown]),
+        "gate": lambda: pictures.gate_figure(rows, [arm for arm in ("sharp", *BLOCKS) if arm in shown]),
         "tradeoff": lambda: pictures.tradeoff_figure(rows, [a for a in tables.arms_of(rows) if a != "uniform"]),
     }
     return pictures.known_figures(drawings)
@@ -61,7 +60,7 @@ def claims(rows: Sequence[Row], published: Published) -> list[Finding]:
         gap = f"{published['sharp'][0] - published[arm][0]:+.2f} forward" if arm in published else "not published"
         found.append(_better(rows, "sharp", arm, gap))
     found += [_better(rows, "sharp", arm, "not compared") for arm in ("counts-5", *COMPRESSORS)]
-    return found + [_better(rows, BETWEEN, arm, "not published") for arm in ("sharp", *rivals, "counts-5")]
+    return found + [_better(rows, "sharp", arm, "not compared") for arm in BLOCKS]
 
 
 def _best_of_neural(rows: Sequence[Row], direction: str, published: Published) -> Finding:
@@ -95,7 +94,7 @@ def all_tables(rows: Sequence[Row], published: Published) -> str:
         tables.main_table(rows, "All learners"),
         runaway_table(rows, "Worse than guessing"),
         tables.difference_table(rows, "sharp", bits, "SHARP against each"),
-        tables.difference_table(rows, BETWEEN, bits, "SHARP with GELU between its linears against each"),
+        tables.hearing_table(rows, "What each level hears of the one above"),
         tables.retention_table(rows, "What is kept"),
         published_table(rows, published),
     ]

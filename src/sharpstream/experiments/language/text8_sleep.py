@@ -23,6 +23,7 @@ CHANGES: dict[str, Change] = {
     "no-slow-down": recipes.no_slow_down,
     "wake-only": recipes.wake_only,
     "dead_upper_levels": recipes.dead_upper_levels,
+    "L=1": recipes.one_level_as_active,
 }
 
 
@@ -48,5 +49,10 @@ def more_figures(rows: Sequence[Row]) -> dict[str, "Figure"]:
 
 
 EXPERIMENT = ablation(
-    "text8-sleep", "what sleep, slow-down and trained memories are worth", CHANGES, findings, more_figures
+    "text8-sleep",
+    "what sleep, slow-down and trained memories are worth",
+    CHANGES,
+    findings,
+    more_figures,
+    twice=("sharp", "no-sleep", "dead_upper_levels"),
 )

@@ -7,7 +7,7 @@ on-tick but for one arm, which shows on a million characters what that changes; 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sharpstream.config import RunConfig, SharpConfig, StreamConfig
 from sharpstream.evaluate.protocols import protocol_named
@@ -37,7 +37,7 @@ class Arm:
     """How much of each of its segments it reads, in parts of the scale's million."""
     starts: tuple[int, ...] = (0,)
     change: Change = lambda sharp: sharp
-    carry: str = "aligned"
+    carry: Literal["aligned", "overlap"] = "aligned"
 
 
 def with_gamma(gamma: float) -> Change:
@@ -137,8 +137,8 @@ def more_figures(rows: Sequence[Row]) -> dict[str, "Figure"]:
 def findings(rows: Sequence[Row]) -> list[Finding]:
     """The published level, and whether each part is worth something here."""
     ours = tables.estimate(rows, ON_TICK, "forward_bits_clipped")
-    shown = tables.plus_minus(ours) or "-"
-    level = Finding("SHARP, forward, capped, after 10M", "2.32 ± 0.06", shown, "not run" if ours is None else "see page")
+    claim, published = "SHARP, forward, capped, after 10M", "2.32 ± 0.06"
+    level = Finding(claim, published, tables.plus_minus(ours) or "-", "not run" if ours is None else "see page")
     parts = [
         tables.better(rows, "tick-sleep", arm, "bits", f"better than {arm_style(arm).label} (first 2M)", "better")
         for arm in ("tick-no-sleep", "tick-dead", "tick-one-level")
@@ -183,8 +183,8 @@ def _gammas(rows: Sequence[Row]) -> str:
     """The choice of γ."""
     lines = [(arm, tables.mean_of(rows, arm, "bits")) for arm in tables.arms_of(rows) if arm.startswith("gamma-")]
     note = "Prequential bits on characters 50.0M to 50.3M, on-tick; the best is in the recipe (`text8_on_tick`)."
-    columns = ("slow-down", "bits")
-    return markdown(Grid(title="Choosing γ", columns=columns, rows=tuple(lines), note=note, decimals=4)) if lines else ""
+    grid = Grid(title="Choosing γ", columns=("slow-down", "bits"), rows=tuple(lines), note=note, decimals=4)
+    return markdown(grid) if lines else ""
 
 
 EXPERIMENT = Experiment(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sharpstream.config import RunConfig, SharpConfig, StreamConfig
 from sharpstream.evaluate.protocols import protocol_named
@@ -11,7 +11,7 @@ from sharpstream.experiments.harness import Experiment, Finding, Job, Row
 from sharpstream.experiments.language import pictures, tables
 from sharpstream.experiments.language.arms import SIZES, run_of
 from sharpstream.experiments.language.measure import DIRECTIONS, Span, measured, probe_spans
-from sharpstream.experiments.language.segments import FUTURE, MILLION
+from sharpstream.experiments.language.segments import FUTURE, MILLION, seed_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,9 +49,14 @@ def config_of(job: Job, changes: Mapping[str, Change], of: str = "sharp") -> Run
         sharp=changes[job.settings["arm"]](base.sharp),
         stream=StreamConfig(name=scale.stream, start=start, end=end),
         tokens=end - start,
-        seed=part,
+        seed=seed_of(part, job.settings.get("repetition", 0)),
         log_every=scale.log_every,
     )
+
+
+def _job(settings: dict[str, Any], repetition: int) -> Job:
+    key = f"part{settings['part']}-{settings['arm']}"
+    return Job(f"{key}-seed{repetition}", {**settings, "repetition": repetition}) if repetition else Job(key, settings)
 
 
 def ablation(
@@ -61,15 +66,21 @@ def ablation(
     findings: Callable[[Sequence[Row]], list[Finding]],
     more_figures: Callable[[Sequence[Row]], Mapping[str, "Figure"]],
     of: str = "sharp",
+    twice: Sequence[str] = (),
 ) -> Experiment:
-    """An experiment whose arms are these changes of one SHARP of the main table, the first one being that as it is."""
+    """An experiment whose arms are these changes of one SHARP of the main table, the first one being that as it is.
+
+    Those that are run twice have a second seed on each part.
+    """
     first = next(iter(changes))
 
     def jobs(scale: str, protocol: str) -> list[Job]:
+        seeds = 1 if scale == "quick" else 2
         return [
-            Job(f"part{part}-{arm}", {"scale": scale, "protocol": protocol, "arm": arm, "part": part})
+            _job({"scale": scale, "protocol": protocol, "arm": arm, "part": part}, repetition)
+            for repetition in range(seeds)
             for part in range(len(SCALES[scale].parts))
-            for arm in changes
+            for arm in (changes if repetition == 0 else twice)
         ]
 
     def work(job: Job, directory: Path) -> list[Row]:
@@ -88,7 +99,8 @@ def ablation(
     def page(rows: Sequence[Row]) -> str:
         bits = ("bits", *(f"{direction}_bits" for direction in DIRECTIONS))
         against = tables.difference_table(rows, first, bits, "SHARP as it is, against each")
-        return tables.joined((tables.main_table(rows, "All arms"), against))
+        heard = tables.hearing_table(rows, "What each level hears of the one above")
+        return tables.joined((tables.main_table(rows, "All arms"), against, heard))
 
     return Experiment(
         name=name,

@@ -26,12 +26,14 @@ if TYPE_CHECKING:
 
 EVERY = 20_000
 SHARP_ARMS = {f"alpha {alpha}": alpha for alpha in (1, 2, 4, 6)}
-ARMS = (*SHARP_ARMS, "no sleep", "dead upper levels", "one level", "rnn", "rnn overlap")
+NORMED = ("film-normed", "film-normed no sleep")  # the other pattern block, at α 4
+ARMS = (*SHARP_ARMS, "no sleep", "dead upper levels", "one level", "rnn", "rnn overlap", *NORMED)
 SIZES: dict[str, dict[str, Any]] = {
     "quick": {"repetitions": 1, "tokens": {2: 20_000}},
-    "laptop": {"repetitions": 3, "tokens": {2: 1_000_000, 4: 3_000_000, 6: 5_000_000}},
+    "laptop": {"repetitions": 3, "tokens": {2: 1_000_000, 4: 3_000_000, 6: 3_000_000}},
     "paper": {"repetitions": 10, "tokens": {2: 5_000_000, 4: 5_000_000, 6: 5_000_000}},
 }
+MORE = {("laptop", 6, "alpha 4"): 5, ("laptop", 6, "no sleep"): 5}  # repetitions where the answer hangs on them
 PUBLISHED = {  # (K, arm) → (tokens, error)
     (2, "alpha 4"): (1_000_000, 0.21),
     (2, "rnn overlap"): (1_000_000, 0.333),
@@ -50,20 +52,24 @@ LOOKS = {
     "one level": "L=1",
     "rnn": "rnn",
     "rnn overlap": "rnn",
+    "film-normed": "film-normed",
+    "film-normed no sleep": "film-normed-no-sleep",
 }
 
 
 def jobs(scale: str, protocol: str) -> list[Job]:
     """Repetitions first, small K first: an interrupted experiment has whole panels."""
     size = SIZES[scale]
+    most = max(size["repetitions"], *MORE.values())
     return [
         Job(
             f"K{k}-{arm.replace(' ', '-')}-{seed}",
             {"k": k, "arm": arm, "seed": seed, "tokens": tokens, "protocol": protocol},
         )
-        for seed in range(size["repetitions"])
+        for seed in range(most)
         for k, tokens in size["tokens"].items()
         for arm in ARMS
+        if seed < MORE.get((scale, k, arm), size["repetitions"])
     ]
 
 
@@ -83,6 +89,8 @@ def config_of(arm: str, k: int, seed: int, tokens: int, protocol: str) -> RunCon
         return base.replace(sharp=replace(sharp, alpha=alpha, sleep=replace(sharp.sleep, replay_length=length)))
     variants: dict[str, Callable[[SharpConfig], SharpConfig]] = {
         "no sleep": recipes.never_sleeps,
+        "film-normed": recipes.film_normed,
+        "film-normed no sleep": lambda s: recipes.never_sleeps(recipes.film_normed(s)),
         "dead upper levels": recipes.dead_upper_levels,
         "one level": lambda s: recipes.never_sleeps(replace(s, levels=1)),
     }
