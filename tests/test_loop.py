@@ -169,3 +169,15 @@ def test_a_run_that_leaves_the_finite_numbers_keeps_its_last_good_checkpoint(con
     with pytest.raises(NumericalError, match=r"token \d+"):
         run(tmp_path / "a", config.replace(sharp=sharp), checkpoint_seconds=0.0)
     assert not (tmp_path / "a" / "summary.json").exists()
+
+
+def test_a_run_begun_when_film_normed_was_called_film_is_read_as_what_it_is(config, tmp_path):
+    old = config.replace(sharp=replace(config.sharp, conditioning="film-normed", activation="pre"))
+    directory = RunDirectory(tmp_path / "old")
+    run(directory.path, old.replace(tokens=1_000))
+    text = directory.config_file.read_text().replace('conditioning = "film-normed"', 'conditioning = "film"')
+    directory.config_file.write_text("\n".join(line for line in text.split("\n") if not line.startswith("credit")))
+    assert directory.load_config() == old.replace(tokens=1_000)
+    new = RunDirectory(tmp_path / "new")
+    run(new.path, config.replace(tokens=1_000))
+    assert new.load_config().sharp.conditioning == "film"

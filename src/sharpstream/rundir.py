@@ -15,6 +15,7 @@ import os
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,9 @@ SUMMARY_KINDS = {
     "learner": str, "stream": dict, "tokens": int, "bits": float,
     "parameters": int, "active_parameters": int, "state_sha256": str,
 }  # fmt: skip
+
+
+NEWER_SETTING = "\ncredit = "  # a config of ours has had this line since 0.2
 
 
 class RunDirectory:
@@ -89,7 +93,8 @@ class RunDirectory:
         try:
             if self.config_file.stat().st_size > LARGEST_CONFIG:
                 raise ConfigError(f"{self.config_file} is larger than any config of ours")
-            return load_toml(self.config_file, RunConfig())
+            config = load_toml(self.config_file, RunConfig())
+            return config if NEWER_SETTING in self.config_file.read_text(encoding="utf-8") else _renamed(config)
         except OSError as problem:
             raise ConfigError(f"cannot read {self.config_file}: {problem.strerror}") from problem
         except (RecursionError, OverflowError) as problem:
@@ -120,6 +125,13 @@ class RunDirectory:
             told = os.read(descriptor, 200).decode(errors="replace").strip()
             holder = told if told.isprintable() and told else "another process"
             raise RunError(f"{self.path} is in use by {holder}; wait for it or choose another directory") from problem
+
+
+def _renamed(config: RunConfig) -> RunConfig:
+    """The settings of a run begun before 0.2, when the block that is `film-normed` now was called `film`."""
+    if config.sharp.conditioning != "film":
+        return config
+    return replace(config, sharp=replace(config.sharp, conditioning="film-normed"))
 
 
 def _json_table(path: Path) -> Mapping[str, Any] | None:

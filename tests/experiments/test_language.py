@@ -23,14 +23,12 @@ from sharpstream.experiments.language import (
     segments,
     tables,
     text8,
-    text8_film,
     text8_sleep,
-    text8_sleep_between,
     text8_threshold,
     text8_tuning,
     variants,
 )
-from sharpstream.experiments.language.arms import BETWEEN, SIZES, run_of
+from sharpstream.experiments.language.arms import BLOCKS, SIZES, run_of
 from sharpstream.experiments.language.measure import measured, read
 from sharpstream.factory import make_learner
 from sharpstream.learners.compressors import ppmd
@@ -164,7 +162,10 @@ def test_every_arm_of_a_segment_reads_the_same_text_with_the_same_seed():
 
 def test_a_grid_changes_the_steps_of_the_learner_that_is_run_and_nothing_else():
     for job in text8_tuning.jobs("quick", "fair"):
-        config, plain = text8_tuning.config_of(job.settings), run_of(job.settings["arm"], SIZES["tiny"], "fair")
+        arm, _, gamma = job.settings["arm"].partition(text8_tuning.GAMMA)
+        config, plain = text8_tuning.config_of(job.settings), run_of(arm, SIZES["tiny"], "fair")
+        if gamma:
+            plain = plain.replace(sharp=replace(plain.sharp, gamma=float(gamma)))
         group = {"sharp": config.sharp, "clockwork": config.clockwork, "transformer": config.transformer}
         adam = group.get(config.learner, config.recurrent).adam
         assert (adam.lr, adam.beta2) == (job.settings["lr"], job.settings["beta2"])
@@ -196,8 +197,14 @@ def test_the_recipe_has_the_steps_that_the_committed_grid_chose():
     with (Path(__file__).parents[2] / "results" / "text8" / "text8-tuning" / "rows.csv").open() as file:
         rows = [{**row, **{name: float(row[name]) for name in numbers}} for row in csv.DictReader(file)]
     grid = text8_tuning.grid(rows)
-    assert {arm: min(points, key=points.get) for arm, points in grid.items()} == recipes.TEXT8_STEPS
-    assert set(grid) == set(SIZES["128"].neural)
+    chosen = {arm: min(points, key=points.get) for arm, points in grid.items() if not arm.startswith("sharp")}
+    sharp = {(arm, point): bits for arm, points in grid.items() if arm.startswith("sharp") for point, bits in points.items()}
+    if sharp:
+        line, point = min(sharp, key=sharp.get)
+        chosen["sharp"] = point
+        assert line == text8_tuning.with_gamma(recipes.TEXT8_GAMMA)
+    assert chosen == recipes.TEXT8_STEPS
+    assert {arm.partition(text8_tuning.GAMMA)[0] for arm in grid} >= set(SIZES["128"].neural) - {"sharp"}
 
 
 def test_the_published_step_is_everybodys_under_paper():
@@ -206,23 +213,52 @@ def test_the_published_step_is_everybodys_under_paper():
         assert {config.sharp.adam, config.recurrent.adam, config.transformer.adam} == {recipes.text8().sharp.adam}
 
 
-def test_sharp_with_its_non_linearity_between_differs_in_nothing_else():
-    plain, between = (run_of(arm, SIZES["tiny"], "fair") for arm in ("sharp", BETWEEN))
-    assert (plain.sharp.activation, between.sharp.activation) == ("pre", "between")
-    assert between.replace(sharp=plain.sharp) == plain
-    weights, others = (make_learner(config, 27).state_dict() for config in (plain, between))
-    assert all(np.array_equal(weights[name], others[name]) for name in weights)
-    assert {job.key for job in segments.jobs("laptop", "fair")} - {
-        job.key for job in segments.jobs("laptop", "paper")
-    } == {
-        "segment0-sharp-between",
-        "segment1-sharp-between",
+def test_another_pattern_block_is_an_arm_that_differs_in_nothing_else():
+    plain = run_of("sharp", SIZES["tiny"], "fair")
+    for arm, change in BLOCKS.items():
+        other = run_of(arm, SIZES["tiny"], "fair")
+        assert other.replace(sharp=plain.sharp) == plain
+        assert other.sharp == change(plain.sharp) != plain.sharp
+        weights, others = (make_learner(config, 27).state_dict() for config in (plain, other))
+        assert all(np.array_equal(weights[name], others[name]) for name in weights), "what both have begins alike"
+    assert {run_of(arm, SIZES["tiny"], "fair").sharp.placement for arm in ("sharp", *BLOCKS)} == {
+        "every",
+        "pre",
+        "between",
     }
+    assert not any(job.settings["arm"] in BLOCKS for job in segments.jobs("laptop", "paper"))
+
+
+def test_who_is_run_how_often():
+    """Three segments and two seeds for SHARP, three segments for whom it is paired with, one for the dearest."""
+    jobs = segments.jobs("laptop", "fair")
+    times = {arm: [job.key for job in jobs if job.settings["arm"] == arm] for arm in ("sharp", "gru", "transformer-5m")}
+    assert [len(keys) for keys in times.values()] == [6, 3, 1]
+    seeds = [segments.config_of(job.settings).seed for job in jobs if job.settings["arm"] == "sharp"]
+    assert len(set(seeds)) == len(seeds)
+    assert len({job.key for job in jobs}) == len(jobs)
+    paper = [job.key for job in segments.jobs("laptop", "paper") if job.settings["arm"] in ("sharp", "lstm")]
+    assert paper == ["segment0-sharp", "segment0-lstm", "segment1-sharp"]
+
+
+def test_the_published_settings_beside_the_algorithm_are_those_of_the_paper_protocol():
+    fair, paper = (run_of("sharp", SIZES["128"], protocol).sharp for protocol in ("fair", "paper"))
+    assert (fair.cells, fair.sleep.replay_noise, fair.sleep.reset_on_sleep) == ("orthogonal", 0.0, False)
+    assert (paper.cells, paper.sleep.replay_noise, paper.sleep.reset_on_sleep) == ("uniform", 0.1, True)
+    assert paper.conditioning == fair.conditioning == "film"
+
+
+def test_one_level_can_be_as_large_as_five():
+    five = run_of("sharp", SIZES["128"], "fair").sharp
+    one = recipes.one_level_as_active(five)
+    sizes = [make_learner(RunConfig(sharp=sharp), 27).parameters(active=True) for sharp in (five, one)]
+    assert one.levels == 1
+    assert abs(sizes[1] - sizes[0]) < 0.005 * sizes[0]
 
 
 @pytest.mark.parametrize(
     ("changes", "of"),
-    [(text8_sleep.CHANGES, "sharp"), (text8_threshold.CHANGES, "sharp"), (text8_sleep_between.CHANGES, BETWEEN)],
+    [(text8_sleep.CHANGES, "sharp"), (text8_threshold.CHANGES, "sharp"), (text8_sleep.CHANGES, "film-normed")],
 )
 def test_the_arms_of_an_ablation_start_from_the_same_weights(changes, of):
     starts = {}
@@ -232,20 +268,9 @@ def test_the_arms_of_an_ablation_start_from_the_same_weights(changes, of):
         starts[arm] = make_learner(config, 27).state_dict()
     first = starts.pop(next(iter(changes)))
     for arm, state in starts.items():
-        same = all(np.array_equal(state[name], first[name]) for name in first)
-        assert same == (arm != "dead_upper_levels"), arm
-
-
-def test_sleep_is_taken_from_both_read_outs_in_the_same_way():
-    """The second ablation differs from the first by GELU between the linears and the step that was tuned for it."""
-    plain, between = experiment_named("text8-sleep"), experiment_named("text8-sleep-between")
-    jobs = list(zip(plain.jobs("laptop", "fair"), between.jobs("laptop", "fair"), strict=True))
-    assert len(jobs) == 10
-    for one, other in jobs:
-        (was,), (new,) = plain.runs(one), between.runs(other)
-        assert new.sharp.activation == "between"
-        assert new.sharp.adam == recipes.text8_steps(BETWEEN)
-        assert new.replace(sharp=replace(new.sharp, activation="pre", adam=was.sharp.adam)) == was
+        if arm != "L=1":  # of another width
+            same = all(np.array_equal(state[name], first[name]) for name in first)
+            assert same == (arm != "dead_upper_levels"), arm
 
 
 # ---- tables by hand ------------------------------------------------------------------------------------------------
@@ -467,50 +492,3 @@ def test_thresholds_are_judged_by_their_updates_their_bits_and_their_end():
     rows = [r for r in rows if r["arm"] != "tau-0.1"]
     assert [finding.verdict for finding in text8_threshold.findings(rows)][:2] == ["not run", "not run"]
     assert math.isnan(tables.mean_of(rows, "tau-0.1", "bits"))
-
-
-# ---- text8-film ----------------------------------------------------------------------------------------------------
-
-
-def test_looking_at_a_run_changes_nothing_of_it(tmp_path):
-    """A run that is stopped and looked at on its way has the rows of one that is not, and shares per level and mark."""
-    job = Job("", {"scale": "quick", "protocol": "fair", "arm": "sharp", "part": 0})
-    rows = text8_film.work(job, tmp_path / "looked")
-    plain = measured(tmp_path / "plain", text8_film.config_of(job), "sharp", FAIR, {})
-    curve = [one["value"] for one in plain if one["metric"] == "curve"]
-    assert [one["value"] for one in rows if one["metric"] == "curve"] == curve
-    stuck = [(one["tokens"], one["place"], one["value"]) for one in rows if one["metric"] == "stuck"]
-    assert stuck == [(1_000, 1, 0.0), (3_000, 1, 0.0), (6_000, 1, 0.0)]
-
-
-def test_what_was_looked_at_before_a_stop_is_not_lost(tmp_path, monkeypatch):
-    """The second look fails; the next try has the first one's share, which it does not take again."""
-    job = Job("", {"scale": "quick", "protocol": "fair", "arm": BETWEEN, "part": 0})
-    given = iter([[0.25], RunError("stopped"), [0.5], [0.75]])
-
-    def look(learner, tokens):
-        found = next(given)
-        if isinstance(found, Exception):
-            raise found
-        return found
-
-    monkeypatch.setattr(text8_film, "film_saturation", look)
-    with pytest.raises(RunError, match="stopped"):
-        text8_film.work(job, tmp_path / "run")
-    rows = [{**one, "experiment": "text8-film"} for one in text8_film.work(job, tmp_path / "run")]
-    assert text8_film.shares(rows, BETWEEN, 1) == ([1_000, 3_000, 6_000], [0.25, 0.5, 0.75])
-    assert [found.verdict for found in text8_film.findings(rows)] == ["not run", "does not hold"]
-    assert "| SHARP, GELU between | 1 | 25.0% | 50.0% | 75.0% |" in text8_film.page(rows)
-    assert len(text8_film.figure(rows).axes) == 1  # only who was run
-
-
-@pytest.mark.parametrize("left", [None, "[1]", '{"1000'])
-def test_looks_that_were_lost_are_not_taken_at_another_moment(tmp_path, left):
-    job = Job("", {"scale": "quick", "protocol": "fair", "arm": "sharp", "part": 0})
-    text8_film.work(job, tmp_path / "run")
-    kept = tmp_path / "run" / text8_film.KEPT
-    kept.unlink()
-    if left is not None:
-        kept.write_text(left)
-    with pytest.raises(RunError, match="tokens: 6000 → 1000"):  # a run does not go back
-        text8_film.work(job, tmp_path / "run")

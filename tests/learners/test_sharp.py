@@ -172,10 +172,16 @@ def test_dense_inputs_need_vectors_of_the_right_shape():
 
 def test_parameter_counts_are_the_published_ones():
     big = SharpConfig(levels=5, width=512, embedding=100, depth=2)
-    for decoder, total, active in (("rnn", 9_711_698, 5_097_154), ("recall", 10_526_883, 4_861_715)):
-        learner = Sharp(replace(big, decoder=decoder), 27)
+    normed = replace(big, conditioning="film-normed")
+    recall = replace(normed, decoder="recall")
+    for config, total, active in (
+        (big, 9_701_458, 5_086_914),
+        (normed, 9_711_698, 5_097_154),
+        (recall, 10_526_883, 4_861_715),
+    ):
+        learner = Sharp(config, 27)
         assert (learner.parameters(), learner.parameters(active=True)) == (total, active)
-    assert Sharp(SharpConfig(), 7).parameters() == 241_184
+    assert Sharp(SharpConfig(conditioning="film-normed"), 7).parameters() == 241_184
 
 
 def test_the_largest_vocabulary_learns_and_sleeps(small):

@@ -23,12 +23,16 @@ def changed(before: dict[str, np.ndarray], after: dict[str, np.ndarray]) -> set[
     return {".".join(name.split(".")[:2]) for name in before if not np.array_equal(before[name], after[name])}
 
 
+BIG = SharpConfig(levels=5, width=512, embedding=100, depth=2)
+
+
 @pytest.mark.parametrize(
     ("config", "vocabulary", "total", "active"),
     [
-        (SharpConfig(levels=5, width=512, embedding=100, depth=2), 27, 9_711_698, 5_097_154),
-        (SharpConfig(levels=5, width=512, embedding=100, depth=2, decoder="recall"), 27, 10_526_883, 4_861_715),
-        (SharpConfig(levels=3, width=100, embedding=30, depth=3), 7, 241_184, None),
+        (BIG, 27, 9_701_458, 5_086_914),
+        (replace(BIG, conditioning="film-normed"), 27, 9_711_698, 5_097_154),
+        (replace(BIG, conditioning="film-normed", decoder="recall"), 27, 10_526_883, 4_861_715),
+        (SharpConfig(levels=3, width=100, embedding=30, depth=3, conditioning="film-normed"), 7, 241_184, None),
     ],
 )
 def test_parameter_counts_are_the_published_ones(config, vocabulary, total, active):

@@ -173,7 +173,7 @@ def test_scatter_keeps_the_line_of_a_distant_name_clear_of_the_others() -> None:
 
     points = {"counts-4": (1.44e-3, 1.965), "counts-5": (1.73e-3, 1.809), "counts-6": (2.14e-3, 1.75)}
     points |= {"ppmd-4": (1.2e-4, 1.944), "ppmd-6": (3.4e-4, 1.753), "ppmd-16": (7e-4, 1.72), "zpaq-5": (3.6e-3, 1.6)}
-    points |= {"unigram": (6e-4, 4.12), "sharp": (0.19, 2.979), "rnn": (0.17, 2.111), "sharp-512": (3.6, 2.75)}
+    points |= {"unigram": (6e-4, 4.12), "sharp": (0.19, 2.979), "rnn": (0.17, 2.111), "sharp-tick": (3.6, 2.75)}
     figure = bits_against_seconds(points)
     axes, renderer = figure.axes[0], figure.canvas.get_renderer()
     boxes = {text.get_text(): Text.get_window_extent(text, renderer) for text in axes.texts}
