@@ -198,7 +198,9 @@ def test_the_recipe_has_the_steps_that_the_committed_grid_chose():
         rows = [{**row, **{name: float(row[name]) for name in numbers}} for row in csv.DictReader(file)]
     grid = text8_tuning.grid(rows)
     chosen = {arm: min(points, key=points.get) for arm, points in grid.items() if not arm.startswith("sharp")}
-    sharp = {(arm, point): bits for arm, points in grid.items() if arm.startswith("sharp") for point, bits in points.items()}
+    sharp = {
+        (arm, point): bits for arm, points in grid.items() if arm.startswith("sharp") for point, bits in points.items()
+    }
     if sharp:
         line, point = min(sharp, key=sharp.get)
         chosen["sharp"] = point

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sharpstream.config import AdamConfig, RecurrentConfig, RunConfig, SharpConfig, StreamConfig
+from sharpstream.evaluate.protocols import protocol_named
 from sharpstream.experiments import recipes
 from sharpstream.experiments.harness import Experiment, Finding, Job, Row
+from sharpstream.experiments.regimes import under
 from sharpstream.experiments.simulations.common import (
     draw_error_levels,
     draw_quartiles,
@@ -76,7 +78,7 @@ def jobs(scale: str, protocol: str) -> list[Job]:
 def config_of(arm: str, k: int, seed: int, tokens: int, protocol: str) -> RunConfig:
     """The run of one arm; every SHARP arm starts from the same weights and reads the same stream."""
     base = recipes.acceleration().replace(seed=seed, tokens=tokens, stream=StreamConfig(name="nonlinear", k=k))
-    sharp = base.sharp
+    sharp = under(protocol_named(protocol), base).sharp
     if arm.startswith("rnn"):
         carry: Literal["aligned", "overlap"] = "overlap" if arm == "rnn overlap" else "aligned"
         adam = AdamConfig(lr=sharp.adam.lr, weight_decay=sharp.adam.weight_decay)
