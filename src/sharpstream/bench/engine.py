@@ -12,7 +12,7 @@ from sharpstream.config import SharpConfig
 from sharpstream.evaluate.timing import Timed, Work, in_turn, learning, resident_megabytes
 from sharpstream.experiments.language.wall_time import RESTS, sleeping
 from sharpstream.experiments.language.wall_time_page import SLEEP_EVERY
-from sharpstream.experiments.recipes import never_sleeps, text8
+from sharpstream.experiments.recipes import never_sleeps, on_tick, text8
 from sharpstream.learners.sharp import Sharp
 
 VOCABULARY = 27
@@ -36,6 +36,8 @@ class EngineResult:
         found: list[tuple[str, float, str]] = [
             ("wake, steady state", t["gated"].seconds * 1e3, "ms/token"),
             ("wake, every step learns", t["ungated"].seconds * 1e3, "ms/token"),
+            ("wake, on-tick, steady state", t["on-tick"].seconds * 1e3, "ms/token"),
+            ("every-step / on-tick", t["gated"].over(t["on-tick"]), "×"),
             ("floor, buffers placed as ours", t["floor"].seconds * 1e3, "ms"),
             ("floor, plain arrays", t["plain floor"].seconds * 1e3, "ms"),
             ("wake / floor placed as ours", t["gated"].over(t["floor"]), "×"),
@@ -68,6 +70,7 @@ def measure_engine(width: int, *, rounds: int = 5, with_reference: bool = True) 
     config = recipe(width)
     tokens = np.random.default_rng(0).integers(0, VOCABULARY, 2_000 if width <= 128 else 200)
     gated, ungated = (Sharp(replace(config, tau=tau), VOCABULARY) for tau in (RESTS, LEARNS))
+    ticking = Sharp(on_tick(replace(config, tau=RESTS)), VOCABULARY)
     active = gated.parameters(active=True)
 
     def evaluate() -> int:
@@ -81,6 +84,7 @@ def measure_engine(width: int, *, rounds: int = 5, with_reference: bool = True) 
 
     works: dict[str, Work] = {
         "gated": learning(gated, tokens),
+        "on-tick": learning(ticking, tokens),
         "floor": floor(active, staggered=True, passes=max(20, tokens.size // 10)),
         "plain floor": floor(active, staggered=False, passes=max(20, tokens.size // 10)),
         "ungated": learning(ungated, tokens),

@@ -16,9 +16,9 @@ import numpy as np
 from sharpstream.config import RunConfig, SharpConfig, StreamConfig
 from sharpstream.evaluate.timing import Work, in_turn, learning
 from sharpstream.experiments.harness import Experiment, Job, Row
-from sharpstream.experiments.language.arms import SIZES, run_of
+from sharpstream.experiments.language.arms import BLOCKS, SIZES, run_of
 from sharpstream.experiments.language.wall_time_page import COUNTS, SLEEP_EVERY, figure, findings, page
-from sharpstream.experiments.recipes import never_sleeps, no_gate
+from sharpstream.experiments.recipes import never_sleeps, no_gate, on_tick
 from sharpstream.factory import make_learner
 from sharpstream.learners.contract import Learner, Tokens
 from sharpstream.learners.sharp import Sharp
@@ -75,9 +75,10 @@ def _runs(size: str, protocol: str) -> dict[str, RunConfig]:
     awake = never_sleeps(sharp.sharp)
     runs = {
         "sharp wake": sharp.replace(sharp=at_rest(awake)),
+        "sharp wake, on-tick": sharp.replace(sharp=on_tick(at_rest(awake))),
         "sharp wake, every step learns": sharp.replace(sharp=no_gate(awake)),
     }
-    others = [arm for arm in (*shape.neural, COUNTS) if not arm.startswith("sharp")]
+    others = [arm for arm in (*shape.neural, COUNTS) if arm != "sharp" and arm not in BLOCKS]
     if find_spec("torch"):
         import torch
 
@@ -114,6 +115,7 @@ def _rows(width: int, seconds: Mapping[str, Any], learners: Mapping[str, Learner
     asleep = seconds["sharp sleep"]
     per_1000 = {arm: 1000 * each for arm, each in seconds.items()} | {"sharp sleep": asleep * 1000 / SLEEP_EVERY}
     per_1000["sharp"] = per_1000["sharp wake"] + per_1000["sharp sleep"]
+    per_1000["sharp, on-tick"] = per_1000["sharp wake, on-tick"] + per_1000["sharp sleep"]
     per_1000["sharp, every step learns"] = per_1000["sharp wake, every step learns"] + per_1000["sharp sleep"]
     rows: list[Row] = []
     for arm, values in per_1000.items():

@@ -32,6 +32,8 @@ LABELS = {
     "sharp": "SHARP, wake + sleep",
     "sharp wake": "SHARP, wake (block 1 at rest)",
     "sharp sleep": "SHARP, sleep spread over 20,000 tokens",
+    "sharp, on-tick": "SHARP, wake + sleep, credit on-tick",
+    "sharp wake, on-tick": "SHARP, wake, credit on-tick",
     "sharp, every step learns": "SHARP, wake + sleep (block 1 learns)",
     "sharp wake, every step learns": "SHARP, wake (block 1 learns)",
 }
