@@ -88,6 +88,16 @@ def test_flags_win_over_toml_over_recipe_and_the_resolved_config_is_kept(tmp_pat
     assert "finished already" in capsys.readouterr().out
 
 
+def test_other_settings_for_a_finished_run_are_refused_not_answered_with_its_result(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "out", *SMALL]) == 0
+    capsys.readouterr()
+    assert main(["run", "out", "--learner", "lstm", "--seed", "7"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "learner: 'sharp' → 'lstm'; seed: 0 → 7" in captured.err
+
+
 def test_run_then_evaluate_in_json(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["run", "out", *SMALL]) == 0

@@ -197,11 +197,9 @@ def run(
     """Start or continue the run in `path` until it is finished; its summary. Raises `Stopped` when told to stop."""
     display = display or Silent()
     directory = RunDirectory(path)
-    if directory.started:
-        _check_config(directory, config)
-        done = directory.summary
-        if done is not None and done["tokens"] >= config.tokens:
-            return done
+    done = finished(directory, config)
+    if done is not None:
+        return done
     work = prepare(path, config)
     work.kept = keep
     tell_if_compiling(display.note, work.learner)
@@ -230,8 +228,10 @@ def _naming_the_last_good_state(directory: RunDirectory) -> Iterator[None]:
         raise NumericalError(f"{problem}; {left}") from problem
 
 
-def _check_config(directory: RunDirectory, config: RunConfig) -> None:
-    """A directory keeps its settings; only the number of tokens may grow."""
+def finished(directory: RunDirectory, config: RunConfig) -> Mapping[str, Any] | None:
+    """The summary where nothing is left to learn. A directory keeps its settings; only the tokens may grow."""
+    if not directory.started:
+        return None
     theirs = directory.load_config()
     found = config_differences(config, theirs.replace(tokens=max(config.tokens, theirs.tokens)))
     if found:
@@ -239,3 +239,5 @@ def _check_config(directory: RunDirectory, config: RunConfig) -> None:
             f"{directory.path} was started with other settings ({'; '.join(found)}); "
             "continue it without them, use `sharp fork`, or choose another directory"
         )
+    done = directory.summary
+    return done if done is not None and done["tokens"] >= config.tokens else None

@@ -12,7 +12,7 @@ import tyro
 from sharpstream.commands.options import parse, settings_beneath
 from sharpstream.config import RunConfig
 from sharpstream.errors import ConfigError
-from sharpstream.loop import Stopped, run
+from sharpstream.loop import Stopped, finished, run
 from sharpstream.report.progress import display
 from sharpstream.rundir import RunDirectory
 
@@ -44,8 +44,8 @@ def main(argv: Sequence[str]) -> int:
     config = options.run
     if options.keep < 1:
         raise ConfigError(f"--keep {options.keep}: at least 1 checkpoint must be kept")
-    done = RunDirectory(options.directory).summary
-    if done is not None and done["tokens"] >= config.tokens:
+    done = finished(RunDirectory(options.directory), config)
+    if done is not None:
         _tell(options, done, "This run was finished already; a larger --tokens would continue it.")
         return 0
     start = _position(options.directory)
