@@ -22,7 +22,8 @@ from sharpstream.experiments import planning, speed
 from sharpstream.experiments.harness import Job, experiment_named
 from sharpstream.experiments.pace import wall_time
 from sharpstream.experiments.planning import common_name, plan, probe_tokens
-from sharpstream.experiments.speed import Speed, kind_of, measure, sleeps_of, source_of
+from sharpstream.experiments.speed import Speed, kind_of, measure, model_of, sleeps_of, source_of
+from sharpstream.factory import LEARNERS
 
 SHARP = RunConfig(sharp=SharpConfig(levels=2, width=8, embedding=4, sleep=SleepConfig(every=1_000, tags=3)))
 COUNTS = RunConfig(learner="counts", counts=CountsConfig(order=1, table_bits=6))
@@ -69,6 +70,18 @@ class Given:
 )
 def test_jobs_go_in_order_to_the_first_free_worker(seconds, workers, expected):
     assert wall_time(seconds, workers) == expected
+
+
+def test_an_unknown_learner_has_no_settings_to_be_fingerprinted_by():
+    with pytest.raises(ConfigError, match="there is no learner 'shrap'"):
+        model_of(RunConfig(learner="shrap"))
+
+
+def test_every_learner_is_fingerprinted_by_its_own_settings():
+    own = {name: type(model_of(RunConfig(learner=name))).__name__ for name in LEARNERS}
+    recurrent, counts = dict.fromkeys(("rnn", "lstm", "gru"), "RecurrentConfig"), "CountsConfig"
+    named = {"sharp": "SharpConfig", "clockwork": "ClockworkConfig", "transformer": "TransformerConfig"}
+    assert own == {**named, **recurrent, **dict.fromkeys(("counts", "unigram", "uniform"), counts)}
 
 
 def test_at_time_k_a_probe_scores_k_plus_one_segments():

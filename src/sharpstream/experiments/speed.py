@@ -20,7 +20,7 @@ from sharpstream.config import (
     StreamConfig,
     TransformerConfig,
 )
-from sharpstream.errors import StreamError
+from sharpstream.errors import ConfigError, StreamError
 from sharpstream.experiments.recipes import never_sleeps
 from sharpstream.factory import make_learner
 from sharpstream.learners.contract import Learner, Sleeper
@@ -91,8 +91,11 @@ def model_of(config: RunConfig) -> Model:
         "clockwork": config.clockwork,
         "transformer": config.transformer,
         **dict.fromkeys(("rnn", "lstm", "gru"), config.recurrent),
+        **dict.fromkeys(("counts", "unigram", "uniform"), config.counts),
     }
-    return models.get(config.learner, config.counts)
+    if config.learner not in models:
+        raise ConfigError(f"there is no learner {config.learner!r}; there are: {', '.join(models)}")
+    return models[config.learner]
 
 
 def sleeps_of(config: RunConfig, tokens: int) -> int:
