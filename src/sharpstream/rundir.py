@@ -216,10 +216,29 @@ class Log:
             raise RunError(f"cannot write {self.path}: {problem.strerror}; the last checkpoint is intact") from problem
 
     def rows(self) -> list[dict[str, Any]]:
-        """Every whole row."""
-        if not self.path.exists():
-            return []
-        return [json.loads(line) for line in self.path.read_text().splitlines() if line.strip()]
+        """Every row; a torn last line is none yet, any other damage is an error: a result would lack a row."""
+        lines = self._lines()
+        rows = [row_or_none(line) for line in lines]
+        damaged = [number for number, row in enumerate(rows, 1) if row is None and number < len(lines)]
+        if damaged:
+            raise RunError(f"{self.path} is damaged: line {damaged[0]:,} is not a row; make the run again")
+        return [row for row in rows if row is not None]
+
+    def readable_rows(self) -> list[dict[str, Any]]:
+        """Every row that can be read: of wall-clock times, a line that a full disk tore costs one interval."""
+        return [row for line in self._lines() if (row := row_or_none(line)) is not None]
+
+    def _lines(self) -> list[bytes]:
+        return [line for line in self.path.read_bytes().split(b"\n") if line.strip()] if self.path.exists() else []
+
+
+def row_or_none(line: bytes) -> dict[str, Any] | None:
+    """A row of a log, or None where the line is not a whole one."""
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    return row if isinstance(row, dict) else None
 
 
 def log_mark(saved: Checkpoint) -> tuple[int, str]:

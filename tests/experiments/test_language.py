@@ -61,6 +61,13 @@ def test_the_numbers_of_an_arm_are_those_of_its_learner(tmp_path):
     assert {row["clip"] for row in rows if not row["metric"].endswith("clipped")} == {None}
 
 
+def test_a_run_whose_times_were_torn_by_a_full_disk_still_gives_its_rows(tmp_path):
+    whole = rows_of(tmp_path, "unigram")
+    with (tmp_path / "unigram" / "timing.jsonl").open("a") as times:
+        times.write('{"event": "interv')
+    assert rows_of(tmp_path, "unigram") == whole
+
+
 def test_a_compressor_stands_on_the_same_text_and_says_that_it_adapts(tmp_path):
     pytest.importorskip("pyppmd")
     rows = rows_of(tmp_path, "ppmd-4")

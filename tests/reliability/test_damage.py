@@ -1,5 +1,6 @@
 """Files of a run that were damaged, cut, swapped or cannot be written: found out, told, and the result is the same."""
 
+import json
 import os
 import shutil
 import signal
@@ -18,10 +19,11 @@ from sharpstream import checkpoint
 from sharpstream.config import CountsConfig, StreamConfig
 from sharpstream.config_files import to_dict, to_toml
 from sharpstream.errors import RunError
+from sharpstream.experiments.pace import seconds_per_1000
 from sharpstream.factory import LEARNERS, make_learner
 from sharpstream.loop import run
 from sharpstream.report.progress import Silent
-from sharpstream.rundir import RunDirectory
+from sharpstream.rundir import Log, RunDirectory
 
 LARGE = 10**8  # bytes; more than any state here
 FILES = ("tensors.safetensors", "state.json")
@@ -49,6 +51,25 @@ def original(tmp_path_factory):
 def copied(original, tmp_path):
     shutil.copytree(original, tmp_path / "run")
     return tmp_path / "run"
+
+
+def test_a_torn_line_of_wall_clock_times_costs_one_interval_and_no_job(tmp_path):
+    rows = [{"event": "interval", "tokens": n, "time": float(t)} for n, t in ((1000, 0), (2000, 2), (3000, 4))]
+    torn = '{"event": "interval", "tok'  # a disk that was full; later the run went on behind it
+    lines = [json.dumps(rows[0]), torn + json.dumps(rows[1]), json.dumps(rows[2]), torn]
+    (tmp_path / "timing.jsonl").write_text("\n".join(lines))
+    read = Log(tmp_path / "timing.jsonl").readable_rows()
+    assert read == [rows[0], rows[2]]
+    assert seconds_per_1000(read) == 2.0
+
+
+def test_results_with_a_damaged_row_are_refused_by_name_and_a_torn_end_is_not_yet_a_row(tmp_path):
+    log = Log(tmp_path / "metrics.jsonl")
+    log.path.write_text('{"tokens": 1}\n{"tokens": 2}\n{"tok')
+    assert [row["tokens"] for row in log.rows()] == [1, 2]
+    log.path.write_text('{"tokens": 1}\n{"tok\n{"tokens": 3}\n')
+    with pytest.raises(RunError, match="line 2 is not a row"):
+        log.rows()
 
 
 def kept(path):

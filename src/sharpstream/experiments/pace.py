@@ -6,7 +6,6 @@ one that is learned, which is a little too much. `workers.py` prints it as the j
 """
 
 import heapq
-import json
 import math
 import os
 import time
@@ -17,7 +16,7 @@ from statistics import fmean, median
 from typing import Any
 
 from sharpstream.report.progress import clock
-from sharpstream.rundir import PROBE_FILE
+from sharpstream.rundir import PROBE_FILE, row_or_none
 
 TAIL = 4096  # bytes at the end of a log: enough to see where it is and how fast
 
@@ -131,12 +130,5 @@ def rows_at_end(path: Path) -> list[dict[str, Any]]:
             lines = log.read().split(b"\n")
     except OSError:
         return []
-    return [row for line in lines if (row := _row(line)) is not None]
-
-
-def _row(line: bytes) -> dict[str, Any] | None:
-    try:
-        row = json.loads(line)
-        return row if isinstance(row["tokens"], int) else None
-    except (ValueError, KeyError, TypeError):  # half a line, at either end of what was read
-        return None
+    rows = [row for line in lines if (row := row_or_none(line)) is not None]  # half lines stand at either end
+    return [row for row in rows if isinstance(row.get("tokens"), int)]

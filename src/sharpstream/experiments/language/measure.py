@@ -138,7 +138,7 @@ def _add_totals(found: Rows, work: Run) -> None:
     found.add("error", means["error"])
     found.add("parameters", work.learner.parameters())
     found.add("active_parameters", work.learner.parameters(active=True))
-    found.add("seconds_per_1000", seconds_per_1000(work.timing.rows()))
+    found.add("seconds_per_1000", seconds_per_1000(work.timing.readable_rows()))
 
 
 def compressed(name: str, config: RunConfig, protocol: EvaluationProtocol, probes: Mapping[str, Span]) -> list[Row]:
