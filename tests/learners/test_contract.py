@@ -15,7 +15,7 @@ from sharpstream.config import (
     SleepConfig,
     TransformerConfig,
 )  # fmt: skip
-from sharpstream.errors import RunError, StreamError
+from sharpstream.errors import ConfigError, RunError, StreamError
 from sharpstream.factory import LEARNERS, make_learner
 from sharpstream.learners.contract import Learner
 
@@ -157,6 +157,22 @@ def test_a_bad_token_is_refused_with_its_position(name, bad):
         learner.learn(tokens)
     with pytest.raises(StreamError, match=r"tokens\[7\]"):
         learner.evaluate(tokens)
+
+
+@pytest.mark.parametrize("level", [0, -1, 99, 1.5])
+def test_a_level_that_is_not_there_is_refused_before_a_compiled_loop_reads_it(name, level):
+    learner = make(name)
+    if not hasattr(learner, "hidden_states"):
+        pytest.skip(f"{name} has no levels")
+    with pytest.raises(ConfigError, match=rf"level = {level}: this learner has levels 1\.\."):
+        learner.hidden_states(stream(20), level=level)
+
+
+@pytest.mark.parametrize("every", [-1, 2.5])
+def test_a_distance_between_resets_that_is_none_is_refused(name, every):
+    learner = make(name)
+    with pytest.raises(ConfigError, match=rf"every = {every}"):
+        learner.evaluate_with_resets(stream(20), every)
 
 
 def test_it_learns_what_can_be_learned(name):

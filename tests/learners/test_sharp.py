@@ -197,3 +197,20 @@ def test_the_largest_vocabulary_learns_and_sleeps(small):
     assert learner.sleeps == 1
     assert bits.mean() == pytest.approx(np.log2(50_257), abs=0.5)
     assert learner.predict().sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "contexts", "draws"),
+    [
+        ((3, 12), (2, 12), (5, 3)),  # fewer contexts than tags
+        ((3, 12), (3, 11), (5, 3)),
+        ((3, 11), (3, 12), (5, 3)),
+        ((3, 12), (3, 12), (5, 2)),  # fewer draws than tags
+        ((3, 12), (3, 12), (5,)),
+    ],
+)
+def test_replay_from_arrays_that_do_not_fit_is_refused_before_a_compiled_loop_reads_them(
+    small, hidden, contexts, draws
+):
+    with pytest.raises(ConfigError, match="has the shape"):
+        Sharp(small, 7).replayed_states(np.zeros(hidden), np.zeros(contexts), np.zeros(draws))

@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from sharpstream.errors import StreamError
+from sharpstream.errors import ConfigError, StreamError
 
 Array = npt.NDArray[Any]
 Bits = npt.NDArray[np.float64]
@@ -73,6 +73,29 @@ def check_tokens(tokens: Tokens, vocabulary: int, *, first: int = 0) -> npt.NDAr
             f"but the vocabulary has {vocabulary} symbols (0..{vocabulary - 1})"
         )
     return np.ascontiguousarray(array, dtype=np.int32)
+
+
+def check_level(level: int, levels: int) -> int:
+    """A level that the learner has: compiled loops index by it without looking."""
+    if not isinstance(level, (int, np.integer)) or not 1 <= level <= levels:
+        raise ConfigError(f"level = {level!r}: this learner has levels 1..{levels}")
+    return int(level)
+
+
+def check_resets(every: int) -> int:
+    """A distance between resets: 0 (never) or more tokens."""
+    if not isinstance(every, (int, np.integer)) or every < 0:
+        raise ConfigError(f"every = {every!r}: it must be an integer ≥ 0 (0: never)")
+    return int(every)
+
+
+def check_shape(name: str, array: Array, shape: tuple[int | None, ...]) -> Array:
+    """An array of this shape (None: any length): compiled loops read as far as the shapes of others say."""
+    given = np.asarray(array)
+    if given.ndim != len(shape) or any(b is not None and a != b for a, b in zip(given.shape, shape, strict=True)):
+        wanted = ", ".join("any" if size is None else str(size) for size in shape)
+        raise ConfigError(f"{name} has the shape {given.shape}; it must be ({wanted})")
+    return given
 
 
 @contextmanager

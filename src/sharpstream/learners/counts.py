@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sharpstream.config import CountsConfig
 from sharpstream.errors import ConfigError
 from sharpstream.learners import counts_state
-from sharpstream.learners.contract import Array, Bits, Regime, State, Tokens, check_tokens
+from sharpstream.learners.contract import Array, Bits, Regime, State, Tokens, check_resets, check_tokens
 from sharpstream.learners.counts_kernels import FIRST_SLOPE, learn_stream, predict_row, score_stream
 from sharpstream.learners.counts_tables import OBSERVED, make_tables
 
@@ -65,7 +65,7 @@ class Counts:
 
     def evaluate_with_resets(self, tokens: Tokens, every: int) -> Bits:
         """`evaluate` with the history emptied every so many tokens (0: never). The tables are read, never copied."""
-        checked = check_tokens(tokens, self.vocabulary)
+        checked, every = check_tokens(tokens, self.vocabulary), check_resets(every)
         bits = self._blank(checked.size)
         score_stream(self.tables, self._uniform, every, checked, bits, self.correct)
         return bits

@@ -15,7 +15,7 @@ from sharpstream.config import ClockworkConfig, RecurrentConfig
 from sharpstream.errors import ConfigError, NumericalError
 from sharpstream.kernels.layout import Layout
 from sharpstream.learners import recurrent_state, warm
-from sharpstream.learners.contract import Array, Bits, Regime, State, Tokens, check_tokens
+from sharpstream.learners.contract import Array, Bits, Regime, State, Tokens, check_level, check_resets, check_tokens
 from sharpstream.learners.recurrent_arrays import CLOCKWORK, Desk, Mind, Model, make_desk, make_mind
 from sharpstream.learners.recurrent_parameters import first_values
 from sharpstream.learners.recurrent_wake import wake
@@ -117,15 +117,13 @@ class RecurrentLearner:
 
     def evaluate_with_resets(self, tokens: Tokens, every: int) -> Bits:
         """`evaluate` with state, window and clock forgotten every so many tokens (0: never)."""
-        checked = check_tokens(tokens, self.vocabulary)
+        checked, every = check_tokens(tokens, self.vocabulary), check_resets(every)
         bits, self.correct = self._run(self._copied_mind(), self._make_desk(), checked, every=every)
         return bits
 
     def hidden_states(self, tokens: Tokens, level: int = 1) -> Array:
         """A layer's (or Clockwork module's) state after each token from the present state, learning off, (n, H)."""
-        if not 1 <= level <= self.levels:
-            raise ConfigError(f"level = {level}: this learner has levels 1..{self.levels}")
-        checked = check_tokens(tokens, self.vocabulary)
+        checked, level = check_tokens(tokens, self.vocabulary), check_level(level, self.levels)
         states = np.empty((checked.size, self.config.width), dtype=self.config.dtype)
         self._run(self._copied_mind(), self._make_desk(), checked, level=level, states=states)
         return states

@@ -16,7 +16,17 @@ from sharpstream.errors import ConfigError, NumericalError
 from sharpstream.kernels.jit import LOWEST
 from sharpstream.kernels.layout import Layout
 from sharpstream.learners import sharp_state, warm
-from sharpstream.learners.contract import Array, Bits, Regime, State, Tokens, check_tokens
+from sharpstream.learners.contract import (
+    Array,
+    Bits,
+    Regime,
+    State,
+    Tokens,
+    check_level,
+    check_resets,
+    check_shape,
+    check_tokens,
+)
 from sharpstream.learners.sharp_parameters import active_names, count, first_values, sharp_layout
 from sharpstream.learners.sharp_wake import EVERY, NEVER, NOBODY, NOVELTY, Desk, Mind, Model, score_frozen, wake, walk
 from sharpstream.memory.context_block import make_workspace
@@ -165,6 +175,10 @@ class Sharp:
 
     def replayed_states(self, hidden: Array, contexts: Array, draws: npt.NDArray[np.float64]) -> Array:
         """h¹ along streams generated from these (h¹, c²), as sleep generates them, (tags · R, H); changes nothing."""
+        tags, dtype = len(hidden), self.config.dtype
+        hidden = check_shape("hidden", hidden, (tags, self.config.width)).astype(dtype, copy=False)
+        contexts = check_shape("contexts", contexts, (tags, self.config.width)).astype(dtype, copy=False)
+        draws = check_shape("draws", draws, (None, tags))
         self._look_ahead()
         tokens = self._generate(hidden, contexts, draws)
         states = np.empty((*tokens.shape, self.config.width), dtype=self.config.dtype)
@@ -235,7 +249,7 @@ class Sharp:
 
     def evaluate_with_resets(self, tokens: Tokens, every: int) -> Bits:
         """`evaluate` with the hidden states zeroed every so many tokens (0: never): how much context is used."""
-        return self._frozen(tokens, every=every, deaf=NOBODY)
+        return self._frozen(tokens, every=check_resets(every), deaf=NOBODY)
 
     def evaluate_deaf(self, tokens: Tokens, level: int) -> Bits:
         """`evaluate` with what level ℓ hears from above replaced by its running mean: what is that worth?"""
@@ -255,7 +269,7 @@ class Sharp:
 
     def hidden_states(self, tokens: Tokens, level: int = 1) -> Array:
         """h^ℓ after each token from the present state, learning off, (n, H): what the probes of `evaluate/` read."""
-        checked = check_tokens(tokens, self.vocabulary)
+        checked, level = check_tokens(tokens, self.vocabulary), check_level(level, self.config.levels)
         self._look_ahead()
         states = np.empty((checked.size, self.config.width), dtype=self.config.dtype)
         mind = Mind(*(array.copy() for array in self.mind))

@@ -17,7 +17,17 @@ from torch.nn import functional as F
 from sharpstream.config import ClockworkConfig, RecurrentConfig
 from sharpstream.errors import NumericalError
 from sharpstream.kernels.layout import Layout
-from sharpstream.learners.contract import Array, Bits, Regime, State, Tokens, check_tokens, frozen
+from sharpstream.learners.contract import (
+    Array,
+    Bits,
+    Regime,
+    State,
+    Tokens,
+    check_level,
+    check_resets,
+    check_tokens,
+    frozen,
+)
 from sharpstream.learners.recurrent_learner import dense_inputs
 from sharpstream.learners.recurrent_parameters import first_values, recurrent_layout
 from sharpstream.learners.recurrent_state import COUNTERS, check_state
@@ -86,13 +96,14 @@ class ReferenceRecurrentLearner:
 
     def evaluate_with_resets(self, tokens: Tokens, every: int) -> Bits:
         """`evaluate` with state, window and clock forgotten every so many tokens (0: never)."""
-        scores = [(bits, right) for bits, right, _ in self._watch(tokens, every)]
+        scores = [(bits, right) for bits, right, _ in self._watch(tokens, check_resets(every))]
         self.correct = np.array([right for _, right in scores], dtype=np.bool_)
         return np.array([bits for bits, _ in scores], dtype=np.float64)
 
     def hidden_states(self, tokens: Tokens, level: int = 1) -> Array:
         """A layer's (or Clockwork module's) state after each token, learning off, (n, H)."""
-        return np.stack([_numpy(state[0, level - 1]) for _, _, state in self._watch(tokens, 0)])
+        layer = check_level(level, self.net.state_shape[1]) - 1
+        return np.stack([_numpy(state[0, layer]) for _, _, state in self._watch(tokens, 0)])
 
     def parameters(self, *, active: bool = False) -> int:
         return sum(p.numel() for p in self.net.parameters())

@@ -21,7 +21,7 @@ from torch.nn import functional as F
 
 from sharpstream.config import TransformerConfig
 from sharpstream.errors import ConfigError, NumericalError, RunError
-from sharpstream.learners.contract import Array, Bits, Regime, State, Tokens, check_tokens
+from sharpstream.learners.contract import Array, Bits, Regime, State, Tokens, check_resets, check_tokens
 from sharpstream.reference.transformer_model import Transformer
 from sharpstream.reference.transformer_windows import WINDOW, Windows, full_windows, segments, short_windows
 
@@ -161,7 +161,7 @@ class TransformerLearner:
 
     def evaluate_with_resets(self, tokens: Tokens, every: int) -> Bits:
         """`evaluate` with an empty context before token 0 and every so many tokens after (0: never)."""
-        return self._score(tokens, every)
+        return self._score(tokens, check_resets(every))
 
     def _score(self, tokens: Tokens, every: int) -> Bits:
         checked = check_tokens(tokens, self.vocabulary)
