@@ -64,6 +64,8 @@ def test_a_signal_stops_a_run_that_waits_for_a_pipe(tmp_path, number):
     told = process.communicate(timeout=30)[1].decode()
     assert process.returncode == 128 + number, told
     assert "stopped at token 250, everything saved" in told
+    assert "cannot be continued: standard input is gone" in told
+    assert "continues" not in told
 
 
 def test_a_learner_that_does_not_say_which_guesses_were_right_is_not_said_to_be_always_wrong(tmp_path, capsys):

@@ -60,13 +60,17 @@ def main(argv: Sequence[str]) -> int:
                 keep=options.keep,
             )
     except Stopped as stopped:
-        print(
-            f"stopped at token {stopped.tokens:,}, everything saved; `sharp run {options.directory}` continues",
-            file=sys.stderr,
-        )
+        print(f"stopped at token {stopped.tokens:,}, everything saved; {_next_step(options)}", file=sys.stderr)
         return 128 + stopped.signal_number
     _tell(options, summary, "Finished.")
     return 0
+
+
+def _next_step(options: RunOptions) -> str:
+    """What a person can do after a stop: what was piped in cannot be read again."""
+    if options.run.stream.name == "-":
+        return "it cannot be continued: standard input is gone. `sharp watch` can be stopped and continued"
+    return f"`sharp run {options.directory}` continues"
 
 
 def _options(words: Sequence[str]) -> RunOptions:
