@@ -214,3 +214,12 @@ def test_replay_from_arrays_that_do_not_fit_is_refused_before_a_compiled_loop_re
 ):
     with pytest.raises(ConfigError, match="has the shape"):
         Sharp(small, 7).replayed_states(np.zeros(hidden), np.zeros(contexts), np.zeros(draws))
+
+
+def test_reports_of_sleeps_that_nobody_reads_do_not_fill_the_memory(small):
+    sleepy = replace(small, levels=2, tau=0.0, sleep=replace(small.sleep, every=5, tags=1, replay_length=16))
+    learner = Sharp(sleepy, 7)
+    learner.learn(np.arange(6_000) % 7)
+    assert learner.sleeps > 1_100
+    assert len(learner.sleep_reports) == 1_000
+    assert learner.sleep_reports[-1]["tokens"] == 6_000, "the oldest are let go, not the newest"

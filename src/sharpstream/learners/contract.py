@@ -3,6 +3,7 @@
 The loop, the evaluations and the contract suite of the tests know learners only through this file.
 """
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol, runtime_checkable
@@ -56,6 +57,11 @@ class Sleeper(Protocol):
 
     def sleep(self) -> Mapping[str, Any] | None:
         """Replay and consolidate now; a report of what was done, or None when nothing was tagged."""
+
+
+def sleep_reports() -> deque[Mapping[str, Any]]:
+    """What the latest sleeps did, for whoever reads and clears them; where nobody does, the oldest are let go."""
+    return deque(maxlen=1_000)
 
 
 def check_tokens(tokens: Tokens, vocabulary: int, *, first: int = 0) -> npt.NDArray[np.int32]:

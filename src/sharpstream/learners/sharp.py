@@ -26,6 +26,7 @@ from sharpstream.learners.contract import (
     check_resets,
     check_shape,
     check_tokens,
+    sleep_reports,
 )
 from sharpstream.learners.sharp_parameters import active_names, count, first_values, sharp_layout
 from sharpstream.learners.sharp_wake import EVERY, NEVER, NOBODY, NOVELTY, Desk, Mind, Model, score_frozen, wake, walk
@@ -63,7 +64,7 @@ class Sharp:
         self.model = self._make_model(vectors)
         self.mind, self.desk = sharp_state.make_mind(config), make_desk(config, vocabulary)
         self.sleeps = 0
-        self.sleep_reports: list[Mapping[str, Any]] = []  # what each sleep did; whoever reads them may clear them
+        self.sleep_reports = sleep_reports()
         self.correct: npt.NDArray[np.bool_] = np.zeros(
             0, dtype=np.bool_
         )  # of the last learn or evaluate: argmax right?
