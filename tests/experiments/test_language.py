@@ -91,7 +91,7 @@ def test_pages_and_pictures_of_what_is_there(tmp_path):
     assert experiment.figure(rows).axes
     found = {finding.claim: finding.verdict for finding in experiment.findings(rows)}
     assert found["SHARP is better than LSTM (prequential, paired)"] == "not run"
-    assert found["SHARP is better than Counts, order 5 (prequential, paired)"] == "does not hold, one segment"
+    assert found["SHARP is better than Counts, order 5 (prequential, paired)"] == "not decided (n = 1)"
 
 
 def test_an_experiment_of_which_a_job_failed_shows_the_others_and_says_which(tmp_path, monkeypatch, without_workers):
@@ -312,10 +312,11 @@ def test_differences_are_paired_over_what_both_were_run_on():
 @pytest.mark.parametrize(
     ("ours", "verdict", "turned"),
     [
-        ((2.0, 3.0), "holds", "does not hold"),  # -0.50 and -0.52: ± 0.13
+        ((2.0, 3.0), "holds", "differs"),  # -0.50 and -0.52: ± 0.13
         ((2.4, 3.0), "not decided", "not decided"),  # -0.10 and -0.52: the interval has 0 in it
-        ((2.496, 3.524), "no difference", "no difference"),
-        ((2.0,), "holds, one segment", "does not hold, one segment"),
+        ((2.499, 3.519), "no difference", "no difference"),
+        ((2.496, 3.524), "not decided", "not decided"),  # the mean is 0, the interval is ± 0.05
+        ((2.0,), "not decided (n = 1)", "not decided (n = 1)"),
     ],
 )
 def test_a_verdict_needs_an_interval_without_zero(ours, verdict, turned):
@@ -350,7 +351,7 @@ def test_a_learner_that_diverges_is_a_result_and_stops_nobody(tmp_path):
     stamp = {"protocol": "fair", "command": "-", "hardware": "-", "software": "-"}
     rows = [{**one, **stamp} for one in rows] + rows_of(tmp_path, "counts-5")
     assert "| RNN | diverged |" in tables.main_table(rows, "")
-    assert tables.better(rows, "counts-5", "rnn", "bits", "", "").verdict == "holds, one segment"
+    assert tables.better(rows, "counts-5", "rnn", "bits", "", "").verdict == "not decided (n = 1)"
     experiment = experiment_named("text8")
     assert experiment.figure(rows).axes
     assert set(experiment.more_figures(rows)) == {"probes", "tradeoff"}
@@ -491,9 +492,12 @@ def test_thresholds_are_judged_by_their_updates_their_bits_and_their_end():
         ("tau-0.1", 2.2, 0.0, (3.0, 2.1, 2.5)),
         ("tau-0", 2.3, 1.0, (2.5, 2.1, 2.9)),
     ):
-        rows += [row(arm, 0, "bits", bits), row(arm, 0, "gated", gated, tokens=2)]
-        rows += [row(arm, 0, "curve", value, tokens=n + 1) for n, value in enumerate(curve)]
-    assert [finding.verdict for finding in text8_threshold.findings(rows)] == ["agrees"] * 3
+        for part in (0, 1):
+            rows += [row(arm, part, "bits", bits), row(arm, part, "gated", gated, tokens=2)]
+            rows += [row(arm, part, "curve", value, tokens=n + 1) for n, value in enumerate(curve)]
+    assert [finding.verdict for finding in text8_threshold.findings(rows)] == ["holds"] * 3
+    once = text8_threshold.findings([r for r in rows if r["segment"] == 0])
+    assert {finding.verdict for finding in once} == {"not decided (n = 1)"}
     degrades = text8_threshold.findings([r for r in rows if r["metric"] != "curve" or r["tokens"] != 3])[2]
     assert degrades.verdict == "not run", "two points have no thirds"
     harder = [{**r, "value": 2.6} if r["arm"] == "tau-0" and r.get("tokens") == 3 else r for r in rows]

@@ -5,8 +5,9 @@ the experiments call this. Keys that have no partner are refused: an unpaired me
 """
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sharpstream.errors import ConfigError
 from sharpstream.evaluate.student import t_quantile
@@ -39,14 +40,25 @@ def mean_interval(values: Sequence[float], *, level: float = 0.95) -> Estimate:
         raise ConfigError("there are no values to average")
     if not 0.0 < level < 1.0:
         raise ConfigError(f"level = {level!r}: it must be between 0 and 1, such as 0.95")
-    if not all(map(math.isfinite, values)):
-        return Estimate(sum(values) / n, math.nan, math.nan, n, level)
-    mean = math.fsum(values) / n
-    if n == 1:
-        return Estimate(mean, math.nan, math.nan, 1, level)
+    mean = math.fsum(values) / n if all(map(math.isfinite, values)) else sum(values) / n
+    if math.isinf(mean) and n > 1 and min(values) == max(values):
+        return Estimate(mean, mean, mean, n, level)  # every one of them diverged
+    if n == 1 or not math.isfinite(mean):
+        return Estimate(mean, math.nan, math.nan, n, level)
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
     half = t_quantile(0.5 * (1.0 + level), n - 1) * deviation / math.sqrt(n)
     return Estimate(mean, mean - half, mean + half, n, level)
+
+
+def estimate_of(values: Iterable[float]) -> Estimate | None:
+    """`mean_interval`, or None where nothing was measured."""
+    known = list(values)
+    return mean_interval(known) if known else None
+
+
+def difference_where_both(ours: Mapping[Any, float], theirs: Mapping[Any, float]) -> Estimate | None:
+    """`paired_difference` over the keys that both have; None where they share none."""
+    return estimate_of([ours[key] - theirs[key] for key in ours if key in theirs])
 
 
 def paired_difference(

@@ -20,6 +20,8 @@ from sharpstream.config_files import to_dict
 from sharpstream.errors import ConfigError, RunError, SharpError
 from sharpstream.evaluate.atomic import write_whole
 from sharpstream.evaluate.machine import describe
+from sharpstream.evaluate.pairs import Estimate
+from sharpstream.evaluate.verdicts import NOT_RUN, Claim, verdict
 from sharpstream.experiments.pace import Progress
 from sharpstream.experiments.speed import kind_of, model_of
 from sharpstream.experiments.workers import work_off
@@ -63,7 +65,13 @@ class Finding:
     claim: str
     published: str
     ours: str
-    verdict: str  # agrees, differs, not run
+    verdict: str  # a word of evaluate/verdicts.py
+
+
+def judged(claim: str, published: str, ours: str, estimates: Sequence[Estimate | None], test: Claim) -> Finding:
+    """A claim beside what came out here, with the word that the estimates give it."""
+    word = verdict(estimates, test)
+    return Finding(claim, published, "-" if word == NOT_RUN else ours, word)
 
 
 @dataclass(frozen=True, kw_only=True)

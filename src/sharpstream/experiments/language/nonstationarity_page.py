@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sharpstream.experiments.harness import Finding, Row
-from sharpstream.experiments.simulations.common import draw_quartiles, holds, select
+from sharpstream.evaluate.pairs import estimate_of
+from sharpstream.evaluate.verdicts import Claim
+from sharpstream.experiments.harness import Finding, Row, judged
+from sharpstream.experiments.simulations.common import draw_quartiles, select
 from sharpstream.report.style import BLUE, GREY, ORANGE, new_figure, styled, tokens_label
 
 if TYPE_CHECKING:
@@ -22,7 +24,6 @@ KINDS = {
     "pg19": "PG-19, books in a row",
     "python-docs": "Python's help pages",
 }
-MOST = 0.9  # of the texts
 FLAT = 0.1  # a curve that moves by less than this share of its rise over the last half of its lags is flat
 NOISE = 0.083  # expected of two windows of 1024 independent letters of English
 CAUTION = """\
@@ -105,30 +106,32 @@ def _rises(kind: str, texts: Sequence[Shape]) -> Finding:
     risen = sum(s.rise > 0 for s in texts)
     first, late = np.median([(s.first, s.late) for s in texts], axis=0)
     ours = f"{first:.4f} at lag 1, {late:.4f} over the last half of the lags; rises in {risen} of {len(texts)} texts"
-    return holds(f"{kind}: the distance rises with the lag", "rises", ours, risen >= MOST * len(texts))
+    falls = estimate_of(-s.rise for s in texts)
+    return judged(f"{kind}: the distance rises with the lag", "rises", ours, [falls], Claim("below"))
 
 
 def _early(kind: str, texts: Sequence[Shape]) -> Finding:
     shares = [s.early_share for s in texts]
     ours = f"{spread(shares, '.0%')} of the rise from lag 1 is done by lag {FEW}"
-    return holds(
-        f"{kind}: it rises at small lags", "a sharp increase at small lags", ours, bool(np.median(shares) >= 0.5)
-    )
+    later = estimate_of(0.5 * s.rise - (s.few - s.first) for s in texts)  # less than half is left after lag 10
+    claim = f"{kind}: it rises at small lags"
+    return judged(claim, "a sharp increase at small lags", ours, [later], Claim("below"))
 
 
 def _flattens(kind: str, texts: Sequence[Shape]) -> Finding:
-    """Flat: over the last half the median curve moves by little of its rise; also how many texts still go up there."""
+    """Flat: over the last half it moves by little of its rise, either way; also how many texts still go up there."""
     shares = [s.late_share for s in texts]
     up = sum(s.change > 0 for s in texts)
     ours = f"over the last half of the lags it moves by {spread(shares, '+.1%')} of its rise"
     ours += f"; upwards in {up} of {len(texts)} texts"
-    return holds(f"{kind}: then it is flat", "a plateau", ours, bool(abs(np.median(shares)) < FLAT))
+    steep = [estimate_of(way * s.change - FLAT * s.rise for s in texts) for way in (1, -1)]
+    return judged(f"{kind}: then it is flat", "a plateau", ours, steep, Claim("below"))
 
 
 def _noise(kind: str, texts: Sequence[Shape]) -> Finding:
     levels = [s.shuffled for s in texts]
-    agrees = bool(abs(np.median(levels) - NOISE) < 0.003)
-    return holds(f"{kind}: letters shuffled", f"{NOISE} expected, not published", spread(levels, ".4f"), agrees)
+    apart, expected = estimate_of(level - NOISE for level in levels), f"{NOISE} expected, not published"
+    return judged(f"{kind}: letters shuffled", expected, spread(levels, ".4f"), [apart], Claim("within", 0.003))
 
 
 def _excess(kind: str, texts: Sequence[Shape]) -> Finding:
@@ -141,7 +144,8 @@ def _excess(kind: str, texts: Sequence[Shape]) -> Finding:
         f"both in {above} of {len(texts)} texts ({letters[0]:.2f} and {letters[1]:.2f} times its letters shuffled)"
     )
     claim = f"{kind}: windows differ more than where nothing changes"
-    return holds(claim, "yes, but no reference shown", ours, above >= MOST * len(texts))
+    under = estimate_of(s.words - min(s.first, s.late) for s in texts)
+    return judged(claim, "yes, but no reference shown", ours, [under], Claim("below"))
 
 
 def _lag_0(kind: str, texts: Sequence[Shape]) -> Finding:
@@ -149,7 +153,8 @@ def _lag_0(kind: str, texts: Sequence[Shape]) -> Finding:
     jump, noise = np.median([(s.first / s.late, s.words / s.late) for s in texts], axis=0)
     ours = f"{jump:.0%} of its height is the step from lag 0 to lag 1; {noise:.0%} is there with words shuffled too"
     claim = f"{kind}: drawn from lag 0, most of the increase is change in the text"
-    return holds(claim, "the increase shows that the text changes", ours, bool(noise < 0.5))
+    half = estimate_of(s.words - 0.5 * s.late for s in texts)
+    return judged(claim, "the increase shows that the text changes", ours, [half], Claim("below"))
 
 
 # ---- tables and the picture ----------------------------------------------------------------------------------------

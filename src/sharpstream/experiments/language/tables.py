@@ -6,11 +6,12 @@ from itertools import pairwise
 from statistics import fmean
 
 from sharpstream.errors import ConfigError
-from sharpstream.evaluate.pairs import Estimate, mean_interval, paired_difference
+from sharpstream.evaluate.pairs import Estimate, difference_where_both, mean_interval
 from sharpstream.evaluate.retention import RetentionMatrix, Segment
 from sharpstream.evaluate.rows import Table
 from sharpstream.evaluate.transfer import backward_transfer, forgetting, recall_gain
-from sharpstream.experiments.harness import Finding, Row
+from sharpstream.evaluate.verdicts import Claim
+from sharpstream.experiments.harness import Finding, Row, judged
 from sharpstream.experiments.language.measure import DIRECTIONS, result_rows
 from sharpstream.report.grid import Cell, Grid, markdown
 from sharpstream.report.style import arm_style, tokens_label
@@ -115,8 +116,7 @@ def difference(rows: Sequence[Row], ours: str, theirs: str, metric: str) -> Esti
     left, right = by_repetition(rows, ours, metric), by_repetition(rows, theirs, metric)
     if {key[1] for key in left} != {key[1] for key in right}:
         left, right = _over_seeds(left), _over_seeds(right)
-    both = sorted(left.keys() & right.keys())
-    return paired_difference({k: left[k] for k in both}, {k: right[k] for k in both}) if both else None
+    return difference_where_both(left, right)
 
 
 def _over_seeds(values: Mapping[Key, float]) -> dict[Key, float]:
@@ -130,19 +130,8 @@ def _over_seeds(values: Mapping[Key, float]) -> dict[Key, float]:
 def better(rows: Sequence[Row], ours: str, theirs: str, metric: str, claim: str, published: str) -> Finding:
     """Whether ours has fewer bits, paired."""
     gap = difference(rows, ours, theirs, metric)
-    if gap is None:
-        return Finding(claim, published, "-", "not run")
-    return Finding(claim, published, f"{plus_minus(gap, sign=True)} bits (n = {gap.n})", _verdict(gap))
-
-
-def _verdict(gap: Estimate) -> str:
-    """Less than a hair is no difference; an interval that has 0 in it decides nothing; one pair has no interval."""
-    if abs(gap.mean) <= HAIR:
-        return "no difference"
-    if gap.low <= 0.0 <= gap.high or math.isnan(gap.mean):
-        return "not decided"
-    said = "holds" if gap.mean < 0 else "does not hold"
-    return said if gap.n > 1 else f"{said}, one segment"
+    shown = "-" if gap is None else f"{plus_minus(gap, sign=True)} bits (n = {gap.n})"
+    return judged(claim, published, shown, [gap], Claim("below", HAIR))
 
 
 def joined(parts: Iterable[str]) -> str:

@@ -1,14 +1,17 @@
 """What `wall-time` found: published times beside ours, who is faster than whom, the tables and the picture."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sharpstream.evaluate.pairs import estimate_of
 from sharpstream.evaluate.timing import Timed
-from sharpstream.experiments.harness import Finding, Row
+from sharpstream.evaluate.verdicts import NOT_RUN, Claim
+from sharpstream.experiments.harness import Finding, Row, judged
 from sharpstream.experiments.language.arms import SIZES
-from sharpstream.experiments.simulations.common import holds, select
+from sharpstream.experiments.simulations.common import select
 from sharpstream.report.style import GREY, LIGHT, arm_style, new_figure, styled
 
 if TYPE_CHECKING:
@@ -38,7 +41,8 @@ LABELS = {
     "sharp wake, every step learns": "SHARP, wake (block 1 learns)",
 }
 ORDER = tuple(dict.fromkeys([*LABELS, *SIZES["128"].neural, COUNTS]))  # in tables and pictures
-CLOSE = 1.25  # times: a published time within this factor agrees
+CLOSE = 1.25  # times: a published time within this factor is the same
+EVEN = 1.05  # times: two learners closer than this take the same time
 
 
 def times(rows: Sequence[Row], width: int) -> dict[str, Timed]:
@@ -66,14 +70,15 @@ def _time(arm: str, published: float, ours: Timed | None) -> Finding:
     claim = f"width 512, {label(arm)}: seconds per 1000 tokens"
     told = f"{published:.2f}" + (" for a full window per token" if arm.startswith("transformer") else "")
     if ours is None:
-        return Finding(claim, told, "-", "not run")
+        return Finding(claim, told, "-", NOT_RUN)
     ratio = published / ours.seconds
     said = (
         f"{shown(ours)}: {ratio:.2f} times as fast as published"
         if ratio >= 1
         else f"{shown(ours)}: {1 / ratio:.2f} times slower than published"
     )
-    return Finding(claim, told, said, "agrees" if 1 / CLOSE <= ratio <= CLOSE else "differs")
+    apart = estimate_of(math.log(published / seconds) for seconds in ours.rounds)
+    return judged(claim, told, said, [apart], Claim("within", math.log(CLOSE)))
 
 
 def _order(width: int, here: Mapping[str, Timed], other: str) -> Finding:
@@ -82,11 +87,13 @@ def _order(width: int, here: Mapping[str, Timed], other: str) -> Finding:
     claim = f"width {width}: SHARP takes {'less' if published < 1 else 'more'} time than the {label(other)}"
     told = f"{published:.2f} times the other's" + ("" if width == 512 else " (at width 512)")
     if "sharp" not in here or other not in here:
-        return Finding(claim, told, "-", "not run")
+        return Finding(claim, told, "-", NOT_RUN)
     ratio, learns = (here[arm].over(here[other]) for arm in ("sharp", "sharp, every step learns"))
-    low, high = _range([a / b for a, b in zip(here["sharp"].rounds, here[other].rounds, strict=True)])
+    ratios = [a / b for a, b in zip(here["sharp"].rounds, here[other].rounds, strict=True)]
+    low, high = _range(ratios)
     ours = f"{ratio:.2f} ({low:.2f} to {high:.2f} over rounds); {learns:.2f} while block 1 learns at every step"
-    return holds(claim, told, ours, (ratio < 1) == (published < 1))
+    longer = estimate_of(math.copysign(1.0, 1 - published) * math.log(ratio) for ratio in ratios)
+    return judged(claim, told, ours, [longer], Claim("below", math.log(EVEN)))
 
 
 def _range(values: Sequence[float]) -> tuple[float, float]:

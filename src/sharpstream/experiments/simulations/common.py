@@ -1,7 +1,7 @@
 """What the simulation studies share: medians and quartiles, panels, and the error curve of a run."""
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sharpstream.config import RunConfig
-from sharpstream.experiments.harness import Finding, Row
+from sharpstream.evaluate.pairs import estimate_of
+from sharpstream.evaluate.verdicts import Claim
+from sharpstream.experiments.harness import Finding, Row, judged
 from sharpstream.loop import run
 from sharpstream.report.style import tokens_label
 from sharpstream.rundir import Log, RunDirectory
@@ -18,7 +20,8 @@ from sharpstream.streams.synthetic import BEST_ERROR, NO_CONTEXT_ERROR
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-CLOSE = 0.02  # published plots were read to ±0.005; with the spread of ten repetitions, closer than this agrees
+CLOSE = 0.02  # published plots were read to ±0.005; with the spread of ten repetitions, closer than this is the same
+ALIKE = 0.01  # share of wrong guesses: a smaller difference is none
 
 
 def error_curve(directory: Path, config: RunConfig, every: int) -> list[Row]:
@@ -80,35 +83,26 @@ def draw_error_levels(axes: "Axes") -> None:
         )
 
 
-def final_error(rows: Sequence[Row], tokens: int, last: int) -> float:
-    """Median over repetitions of the mean error over the last so many tokens."""
-    errors = final_errors(rows, tokens, last)
-    return float(np.median(errors)) if errors else float("nan")
+def median_of(values: Iterable[float]) -> float:
+    """The median over repetitions, NaN when there are none."""
+    known = list(values)
+    return float(np.median(known)) if known else float("nan")
 
 
-def final_errors(rows: Sequence[Row], tokens: int, last: int) -> list[float]:
-    """The mean error over the last so many tokens of each repetition, by seed."""
-    by_seed: dict[int, list[float]] = {}
+def by_seed(rows: Iterable[Row], column: str, average: Callable[[list[float]], Any] = np.median) -> dict[int, float]:
+    """Of each repetition, the average of a column."""
+    found: dict[int, list[float]] = {}
     for row in rows:
-        if tokens - last < row["tokens"] <= tokens:
-            by_seed.setdefault(row["seed"], []).append(row["error"])
-    return [float(np.mean(by_seed[seed])) for seed in sorted(by_seed)]
+        found.setdefault(row["seed"], []).append(row[column])
+    return {seed: float(average(found[seed])) for seed in sorted(found)}
 
 
-def near(claim: str, published: float, ours: float, *, close: float = CLOSE) -> Finding:
-    """A published number beside ours."""
-    if np.isnan(ours):
-        return Finding(claim, f"{published:.3f}", "-", "not run")
-    return Finding(claim, f"{published:.3f}", f"{ours:.3f}", "agrees" if abs(ours - published) <= close else "differs")
+def final_errors(rows: Sequence[Row], tokens: int, last: int) -> dict[int, float]:
+    """The mean error over the last so many tokens of each repetition, by seed."""
+    return by_seed([row for row in rows if tokens - last < row["tokens"] <= tokens], "error", np.mean)
 
 
-def holds(claim: str, published: str, ours: str, ok: bool, *, needs: Iterable[float] = ()) -> Finding:
-    """A published statement beside what came out here; not run when a number it needs is missing (NaN)."""
-    if np.isnan(list(needs)).any():
-        return Finding(claim, published, "-", "not run")
-    return Finding(claim, published, ours, "agrees" if ok else "differs")
-
-
-def mean_known(values: Iterable[float]) -> float:
-    """The mean, NaN when one of them is missing."""
-    return float(np.mean(list(values)))
+def near(claim: str, published: float, ours: Mapping[int, float], *, close: float = CLOSE) -> Finding:
+    """A published number beside the median of our repetitions; it holds when their interval is no farther away."""
+    apart = estimate_of(value - published for value in ours.values())
+    return judged(claim, f"{published:.3f}", f"{median_of(ours.values()):.3f}", [apart], Claim("within", close))

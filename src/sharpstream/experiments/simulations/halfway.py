@@ -3,8 +3,6 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
-
 from sharpstream.experiments.harness import Row
 from sharpstream.experiments.simulations.common import final_errors, select
 from sharpstream.report.grid import Grid, markdown
@@ -14,20 +12,15 @@ from sharpstream.streams.synthetic import BEST_ERROR, NO_CONTEXT_ERROR
 HALFWAY = 0.5 * (BEST_ERROR + NO_CONTEXT_ERROR)  # between not knowing the direction and the best possible
 
 
-def tokens_until_halfway(rows: Sequence[Row]) -> list[float]:
+def tokens_until_halfway(rows: Sequence[Row]) -> dict[int, float]:
     """Of each repetition, by seed: when its error was first below halfway; infinity where it never was.
 
     >>> tokens_until_halfway([{"seed": 0, "tokens": n, "error": e} for n, e in ((10, 0.33), (20, 0.27), (30, 0.21))])
-    [20.0]
+    {0: 20.0}
     """
     seeds = sorted({row["seed"] for row in rows})
     below = [[row["tokens"] for row in select(rows, seed=seed) if row["error"] < HALFWAY] for seed in seeds]
-    return [float(min(tokens, default=math.inf)) for tokens in below]
-
-
-def median_tokens(tokens: Sequence[float]) -> float:
-    """Half of the repetitions took no longer; NaN when there are none."""
-    return float(np.median(tokens)) if tokens else math.nan
+    return {seed: float(min(tokens, default=math.inf)) for seed, tokens in zip(seeds, below, strict=True)}
 
 
 def told(tokens: Iterable[float]) -> str:
@@ -38,7 +31,11 @@ def told(tokens: Iterable[float]) -> str:
 def table(title: str, arms: Mapping[str, Sequence[Row]], tokens: int, last: int) -> str:
     """Every repetition of every arm: its error over the last so many tokens, and how soon it was halfway."""
     lines = tuple(
-        (arm, ", ".join(f"{e:.3f}" for e in final_errors(rows, tokens, last)), told(tokens_until_halfway(rows)))
+        (
+            arm,
+            ", ".join(f"{e:.3f}" for e in final_errors(rows, tokens, last).values()),
+            told(tokens_until_halfway(rows).values()),
+        )
         for arm, rows in arms.items()
         if rows
     )

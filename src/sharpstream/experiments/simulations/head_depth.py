@@ -1,21 +1,24 @@
 """head-depth: how deep the pattern blocks should be: the paper's, and `film-normed` with both places of its GELU."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sharpstream.config import RunConfig, SharpConfig
+from sharpstream.evaluate.pairs import difference_where_both
 from sharpstream.evaluate.protocols import protocol_named
-from sharpstream.experiments.harness import Experiment, Finding, Job, Row
+from sharpstream.evaluate.verdicts import Claim
+from sharpstream.experiments.harness import Experiment, Finding, Job, Row, judged
 from sharpstream.experiments.recipes import film_normed, gelu_between, head_depth
 from sharpstream.experiments.regimes import under
 from sharpstream.experiments.simulations.common import (
+    ALIKE,
     draw_error_levels,
     draw_quartiles,
     error_curve,
-    final_error,
-    holds,
+    final_errors,
+    median_of,
     near,
     select,
     token_axis,
@@ -104,14 +107,22 @@ def findings(rows: Sequence[Row]) -> list[Finding]:
         if not here:
             continue
         errors = {
-            depth: final_error(select(here, depth=depth), last, EVERY) for depth in sorted({r["depth"] for r in here})
+            depth: final_errors(select(here, depth=depth), last, EVERY) for depth in sorted({r["depth"] for r in here})
         }
         if block == PAPERS:
             found += [near(f"final error at depth {depth}", PUBLISHED[depth], error) for depth, error in errors.items()]
-        best = min(errors, key=lambda depth: errors[depth])
-        shown = ", ".join(f"{depth}: {error:.3f}" for depth, error in errors.items())
-        found.append(holds(f"best depth is 3 ({block})", "3", f"{best} ({shown})", best == 3))
+        found.append(_best(block, errors))
     return found
+
+
+def _best(block: str, errors: Mapping[int, Mapping[int, float]]) -> Finding:
+    """Depth 3 against each of the others, paired by seed."""
+    medians = {depth: median_of(each.values()) for depth, each in errors.items()}
+    shown = ", ".join(f"{depth}: {error:.3f}" for depth, error in medians.items())
+    best = min(medians, key=lambda depth: medians[depth])
+    others = [difference_where_both(errors.get(3, {}), errors[depth]) for depth in errors if depth != 3]
+    claim = f"best depth is 3 ({block})"
+    return judged(claim, "3", f"{best} ({shown})", others, Claim("below", ALIKE))
 
 
 def page(rows: Sequence[Row]) -> str:

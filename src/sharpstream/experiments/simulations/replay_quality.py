@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sharpstream.evaluate.mmd import gaussian_twin, median_bandwidth, mmd_squared
-from sharpstream.experiments.harness import Experiment, Finding, Job, Row
+from sharpstream.evaluate.pairs import difference_where_both
+from sharpstream.evaluate.verdicts import Claim
+from sharpstream.experiments.harness import Experiment, Finding, Job, Row, judged
 from sharpstream.experiments.recipes import replay_quality
-from sharpstream.experiments.simulations.common import draw_error_levels, draw_quartiles, holds, near, token_axis
+from sharpstream.experiments.simulations.common import (
+    by_seed,
+    draw_error_levels,
+    draw_quartiles,
+    median_of,
+    near,
+    token_axis,
+)
 from sharpstream.learners.sharp import Sharp
 from sharpstream.report.style import new_figure, styled
 from sharpstream.streams import open_stream
@@ -99,10 +108,9 @@ def figure(rows: Sequence[Row]) -> "Figure":
     return drawing
 
 
-def at(rows: Sequence[Row], column: str, low: float, high: float) -> float:
-    """Median of a column over a span of the stream."""
-    found = [row[column] for row in rows if low < row["tokens"] <= high]
-    return float(np.median(found)) if found else float("nan")
+def at(rows: Sequence[Row], column: str, low: float, high: float) -> dict[int, float]:
+    """Of each repetition, the median of a column over a span of the stream."""
+    return by_seed([row for row in rows if low < row["tokens"] <= high], column)
 
 
 def findings(rows: Sequence[Row]) -> list[Finding]:
@@ -116,10 +124,12 @@ def findings(rows: Sequence[Row]) -> list[Finding]:
     first = at(rows, "replay", 0, 1_000)
     found.append(near("replay MMD at the start", 0.017, first, close=0.01))
     found.append(near("noise MMD", 0.015, noise, close=0.01))
-    found.append(holds("replay converges to wake", "≈ 0 at the end, far below noise",
-                       f"replay {replay:.4f}, wake {wake:.4f}, noise {noise:.4f}",
-                       bool(replay < 0.25 * noise and replay < first)))  # fmt: skip
-    return found
+    ends = {"replay": replay, "wake": wake, "noise": noise}
+    shown = ", ".join(f"{kind} {median_of(values.values()):.4f}" for kind, values in ends.items())
+    quarter = {seed: 0.25 * distance for seed, distance in noise.items()}
+    below = [difference_where_both(replay, other) for other in (quarter, first)]
+    published = "≈ 0 at the end, far below noise"
+    return [*found, judged("replay converges to wake", published, shown, below, Claim("below"))]
 
 
 EXPERIMENT = Experiment(
