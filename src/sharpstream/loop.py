@@ -73,7 +73,7 @@ class Run(RunState):
 
     def _take(self) -> Tokens:
         """The next chunk; who waits for a live stream can be interrupted here, at a point of the grid."""
-        self.waiting = hasattr(self.stream, "take_ready")
+        self.waiting = self.stream.live
         try:
             return self.stream.take(self._chunk())
         finally:

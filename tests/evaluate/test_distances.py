@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sharpstream.errors import ConfigError, StreamError
-from sharpstream.evaluate.drift import DriftMeter, mean_distance
+from sharpstream.evaluate.drift import mean_distance
 from sharpstream.evaluate.mmd import gaussian_twin, median_bandwidth, mmd_squared
 from sharpstream.evaluate.nonstationarity import distance_by_lag, hellinger, histograms, nonstationarity
 
@@ -61,17 +61,6 @@ def test_drift_by_hand() -> None:
     assert mean_distance([[0.0, 0.0], [1.0, 0.0]], [[0.0, 2.0], [4.0, 4.0]]) == pytest.approx((2 + 5) / 2)
     with pytest.raises(ConfigError, match="same"):
         mean_distance(np.zeros((2, 3)), np.zeros((3, 2)))
-
-
-def test_drift_meter_keeps_its_own_copy_of_the_states() -> None:
-    meter, states = DriftMeter(), np.zeros((2, 2))
-    meter.record(0, states)
-    states += 1.0
-    assert meter.record(1000, states) == pytest.approx(math.sqrt(2))
-    states -= 1.0
-    assert meter.record(2000, states) == pytest.approx(math.sqrt(2))
-    assert meter.times == [1000, 2000]
-    assert meter.since_first == pytest.approx([math.sqrt(2), 0.0])
 
 
 def test_hellinger_by_hand() -> None:

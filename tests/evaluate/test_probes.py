@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from sharpstream.errors import StreamError
-from sharpstream.evaluate.bits import accuracy
-from sharpstream.evaluate.probes import forward_current_backward, guess_and_learn, score_probe
+from sharpstream.evaluate.probes import score_probe
 
 
 def tokens(*values: int) -> np.ndarray:
@@ -15,7 +14,8 @@ def tokens(*values: int) -> np.ndarray:
 def test_three_rows_by_hand(counter) -> None:
     learner = counter(2)
     learner.learn(tokens(0, 0))  # p(0) = 3/4, p(1) = 1/4
-    rows = forward_current_backward(learner, forward=tokens(1, 1), current=tokens(0, 1), backward=tokens(0), cap=1.5)
+    probes = {"forward": tokens(1, 1), "current": tokens(0, 1), "backward": tokens(0)}
+    rows = [score_probe(learner, text, probe=name, cap=1.5) for name, text in probes.items()]
     assert [row.probe for row in rows] == ["forward", "current", "backward"]
     assert [row.tokens for row in rows] == [2, 2, 1]
     seen = math.log2(4 / 3)
@@ -27,7 +27,7 @@ def test_probing_changes_nothing_bit_for_bit(counter) -> None:
     learner = counter(3)
     learner.learn(tokens(0, 1, 1, 2))
     before = {name: array.tobytes() for name, array in learner.state_dict().items()}
-    forward_current_backward(learner, forward=tokens(2, 2), current=tokens(1), backward=tokens(0, 0, 0))
+    score_probe(learner, tokens(2, 2, 0), probe="forward")
     assert {name: array.tobytes() for name, array in learner.state_dict().items()} == before
 
 
@@ -52,7 +52,7 @@ def test_the_parts_of_a_probe_are_its_bits_in_order(counter) -> None:
 
 def test_an_empty_probe_is_named(counter) -> None:
     with pytest.raises(StreamError, match="backward"):
-        forward_current_backward(counter(2), forward=tokens(0), current=tokens(0), backward=tokens())
+        score_probe(counter(2), tokens(), probe="backward")
 
 
 def test_a_learner_that_skips_tokens_is_caught(counter) -> None:
@@ -60,11 +60,3 @@ def test_a_learner_that_skips_tokens_is_caught(counter) -> None:
     learner.evaluate = lambda given: np.ones(len(given) - 1)
     with pytest.raises(StreamError, match="2 scores for the 3 tokens"):
         score_probe(learner, tokens(0, 1, 0), probe="forward")
-
-
-def test_guesses_are_made_before_each_token_is_seen(counter) -> None:
-    stream = tokens(1, 1, 0, 1)
-    bits, guesses = guess_and_learn(counter(2), stream)
-    assert guesses.tolist() == [0, 1, 1, 1]  # a tie goes to the first
-    assert accuracy(guesses, stream) == 0.5
-    np.testing.assert_array_equal(bits, counter(2).learn(stream))

@@ -8,7 +8,7 @@ import pytest
 from sharpstream.errors import ConfigError, RunError
 from sharpstream.evaluate.pairs import Estimate, mean_interval
 from sharpstream.evaluate.retention import RetentionMatrix, Segment
-from sharpstream.report.curves import context_curves, learning_curve, prequential_curves, windowed_error
+from sharpstream.report.curves import learning_curve, prequential_curves
 from sharpstream.report.panels import probe_bars, retention_figure, retention_heat_map
 from sharpstream.report.scatter import bits_against_seconds
 from sharpstream.report.style import ARMS, arm_style, save_figure
@@ -46,7 +46,7 @@ def test_an_arm_of_ones_own_looks_the_same_in_every_process() -> None:
 
 
 def test_importing_the_report_does_not_import_what_draws() -> None:
-    modules = "curves, grid, panels, scatter, style, tables"
+    modules = "curves, grid, panels, scatter, style"
     heavy = "{'matplotlib', 'rich', 'torch'}"
     code = f"from sharpstream.report import {modules}; import sys; print({heavy} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
@@ -104,11 +104,6 @@ def test_names_of_close_levels_do_not_cover_each_other() -> None:
 def test_prequential_curves_name_arms_in_the_order_in_which_they_end() -> None:
     figure = prequential_curves({"sharp": ([1, 2], [3.0, 2.0]), "counts": ([1], [2.5]), "rnn": ([1, 2], [2.9, 2.8])})
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["RNN  2.80", "Counts  2.50", "SHARP  2.00"]
-
-
-def test_windowed_error_refuses_a_window_longer_than_the_stream() -> None:
-    with pytest.raises(ConfigError, match="window"):
-        windowed_error([True], 2)
 
 
 def test_retention_figure_shows_every_measured_cell_and_bolds_the_learned() -> None:
@@ -189,11 +184,6 @@ def test_scatter_keeps_the_line_of_a_distant_name_clear_of_the_others() -> None:
 def test_scatter_refuses_no_time_at_all() -> None:
     with pytest.raises(ConfigError, match="'counts'"):
         bits_against_seconds({"counts": (0.0, 2.0)})
-
-
-def test_context_curves_label_every_length() -> None:
-    axes = context_curves({"sharp": ([4, 8, 16], [3.0, 2.5, 2.4])}).axes[0]
-    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["4", "8", "16"]
 
 
 def test_curves_of_unequal_lengths_are_refused() -> None:

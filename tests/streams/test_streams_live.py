@@ -51,14 +51,14 @@ def test_tokens_are_there_as_soon_as_they_are_written(pipe: tuple[int, int]) -> 
     os.write(pipe[1], b"abc")
     assert text_of(stream, 3) == "abc"  # would hang if more were wanted than is there
     os.write(pipe[1], b"d")
-    assert decode(stream.take_ready(100), LETTERS) == "d"
+    assert text_of(stream, 1) == "d"
 
 
 def test_characters_may_be_split_between_reads(pipe: tuple[int, int]) -> None:
     stream = from_descriptor(pipe[0])
     euro = "€".encode()
     os.write(pipe[1], b"a" + euro[:1])
-    first = decode(stream.take_ready(9), LETTERS)
+    first = text_of(stream, 1)
     os.write(pipe[1], euro[1:] + b"b")
     os.close(pipe[1])
     assert first + text_of(stream) == "a b"
@@ -82,15 +82,6 @@ def test_take_waits_for_all_it_was_asked(pipe: tuple[int, int]) -> None:
     writer.join()
 
 
-def test_silence_and_end_are_told_apart(pipe: tuple[int, int]) -> None:
-    stream = from_descriptor(pipe[0])
-    assert len(stream.take_ready(5, timeout=0.01)) == 0
-    assert not stream.ended
-    os.close(pipe[1])
-    assert len(stream.take_ready(5, timeout=0.01)) == 0
-    assert stream.ended
-
-
 def test_a_closed_descriptor_is_a_stream_error(pipe: tuple[int, int]) -> None:
     os.close(pipe[0])
     with pytest.raises(StreamError, match="cannot read from -"):
@@ -103,14 +94,6 @@ def test_seek_is_refused_but_to_where_it_is() -> None:
     stream.seek(2)
     with pytest.raises(StreamError, match="live stream at position 2"):
         stream.seek(0)
-
-
-def test_an_interrupted_stream_counts_on() -> None:
-    stream = from_text(["xyz"])
-    stream.continue_at(1000)
-    stream.take(2)
-    assert stream.position == 1002
-    stream.seek(1002)
 
 
 def test_an_interrupted_take_loses_nothing() -> None:

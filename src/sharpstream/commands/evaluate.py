@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast
 import tyro
 
 from sharpstream.commands.options import parse
-from sharpstream.evaluate.context import RESET_LENGTHS, Resettable, effective_context
+from sharpstream.evaluate.context import RESET_LENGTHS, ContextPoint, Resettable, effective_context, used_context
 from sharpstream.evaluate.probes import score_probe
 from sharpstream.evaluate.retention import RetentionMatrix, Segment
 from sharpstream.evaluate.transfer import backward_transfer, forgetting, recall_gain
@@ -59,8 +59,11 @@ def show(found: Mapping[str, Any], title: str) -> None:
         accuracy = "-" if row["accuracy"] is None else f"{row['accuracy']:.4f}"
         table.add_row(row["probe"], f"{row['tokens']:,}", f"{row['bits']:.4f}", f"{row['bits_clipped']:.4f}", accuracy)
     console.print(table)
-    for point in found.get("context", []):
-        console.print(f"memory wiped every {point['every']:>5,} tokens: {point['bits']:.4f} bits", highlight=False)
+    points = [ContextPoint(**point) for point in found.get("context", [])]
+    for point in points:
+        console.print(f"memory wiped every {point.every:>5,} tokens: {point.bits:.4f} bits", highlight=False)
+    if points:
+        console.print(f"it makes use of about the last {used_context(points):,} tokens", highlight=False)
     for name, value in found.get("transfer", {}).items():
         console.print(f"{name.replace('_', ' ')}: {value:+.4f} bits (positive is good)", highlight=False)
 

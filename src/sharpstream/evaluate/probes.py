@@ -5,16 +5,13 @@ the end of a segment. Nothing in the learner changes.
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from sharpstream.errors import StreamError
 from sharpstream.evaluate.bits import PAPER_CAP, summarise
 from sharpstream.learners.contract import Bits, Learner, Tokens
 
-Direction = Literal["forward", "current", "backward"]
 PARTS = 20  # of a probe, whose means show where in it a frozen learner broke down
 
 
@@ -51,28 +48,3 @@ def score_probe(learner: Learner, tokens: Tokens, *, probe: str, cap: float = PA
     correct = getattr(learner, "correct", None)
     accuracy = float(np.mean(correct)) if correct is not None and len(correct) else None
     return ProbeRow(probe, summary.tokens, summary.bits, summary.bits_clipped, summary.cap, accuracy, parts)
-
-
-def guess_and_learn(learner: Learner, tokens: Tokens) -> tuple[Bits, npt.NDArray[np.int32]]:
-    """Learn token by token, noting the most probable token before each is seen: (N,) bits and (N,) guesses.
-
-    For error curves (1 − `bits.accuracy`); slower than `learn`, which scores whole chunks without listing guesses.
-    """
-    bits, guesses = np.empty(len(tokens)), np.empty(len(tokens), dtype=np.int32)
-    for t, token in enumerate(tokens):
-        guesses[t] = int(np.argmax(learner.predict()))
-        bits[t] = learner.observe(int(token))
-    return bits, guesses
-
-
-def forward_current_backward(
-    learner: Learner, *, forward: Tokens, current: Tokens, backward: Tokens, cap: float = PAPER_CAP
-) -> tuple[ProbeRow, ProbeRow, ProbeRow]:
-    """The paper's three columns, each from the same state of the learner.
-
-    forward: held-out future, never learned from; current: the end of what was learned; backward: its beginning.
-    The order does not matter, because `evaluate` works on a copy of the state.
-    """
-    probes: tuple[tuple[Direction, Tokens], ...] = (("forward", forward), ("current", current), ("backward", backward))
-    first, second, third = (score_probe(learner, tokens, probe=name, cap=cap) for name, tokens in probes)
-    return first, second, third

@@ -23,11 +23,10 @@ class EvaluationProtocol:
     clip: float | None
     """Cap on each token's bits before averaging; None: true bits."""
     carry: Literal["aligned", "overlap"]
-    """Recurrent state between windows: from after the last window's first token (aligned), or its end (overlap)."""
+    """Recurrent state between windows: from after the last window's first token (aligned: each token is read once), or
+    from its end (overlap: every window is read again)."""
     transformer_context: Literal["full", "window4"]
     """What a Transformer sees when scored: its whole trained context, or isolated windows of 4 tokens."""
-    scoring: Literal["token", "window"]
-    """Recurrent learners read each token once (token), or re-read every overlapping window (window)."""
     clip_exceptions: tuple[tuple[str, str, float | None], ...] = ()
     """(learner, stream, clip): where the published tables used another cap; an empty stream means any."""
 
@@ -55,7 +54,6 @@ FAIR = EvaluationProtocol(
     clip=None,
     carry="aligned",
     transformer_context="full",
-    scoring="token",
 )
 
 PAPER = EvaluationProtocol(
@@ -65,7 +63,6 @@ PAPER = EvaluationProtocol(
     clip=PAPER_CAP,
     carry="overlap",
     transformer_context="window4",
-    scoring="window",
     clip_exceptions=(*((name, "text8", 4.75) for name in RECURRENT), ("clockwork", "", None)),
 )
 

@@ -1,7 +1,7 @@
 """A result row, which cannot be built without the regime that made it, and a table that refuses to mix regimes.
 
-In come numbers with their regime, out come tables the report may print. Experiments build rows, `rows_csv.py` stores
-them, `report/tables.py` shows them.
+In come numbers with their regime, out comes what sets each apart from the others of its table. The language studies
+build rows and show the regime as a column wherever it differs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -84,41 +84,10 @@ class Table:
                 "which shows the regime as a column"
             )
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """What each record holds, in order."""
-        names = ("experiment", "arm", "stream", "metric", "value", "seed")
-        return (*names, "regime") if self.mixed else names
-
-    def records(self) -> list[dict[str, Any]]:
-        """Plain dictionaries, one per row."""
-        return [
-            {
-                "experiment": row.experiment,
-                "arm": row.arm,
-                "stream": row.stream,
-                "metric": row.metric,
-                "value": row.value,
-                "seed": row.regime.seed,
-                **({"regime": self.regime_label(row)} if self.mixed else {}),
-            }
-            for row in self.rows
-        ]
-
     def regime_label(self, row: ResultRow) -> str:
         """What sets this row's regime apart from others in the table; all of it when nothing does."""
         names = tuple(self.differing) or COMPARED
         return ", ".join(f"{name.replace('_', ' ')} {_shown(getattr(row.regime, name))}" for name in names)
-
-    def select(self, **wanted: str) -> "Table":
-        """The rows whose experiment, arm, stream or metric equal what is asked."""
-        unknown = set(wanted) - {"experiment", "arm", "stream", "metric"}
-        if unknown:
-            raise ConfigError(
-                f"rows cannot be selected by {', '.join(sorted(unknown))}; use experiment, arm, stream, metric"
-            )
-        kept = [row for row in self.rows if all(getattr(row, name) == value for name, value in wanted.items())]
-        return Table(kept, mixed=self.mixed)
 
 
 def regime_differences(rows: Sequence[ResultRow]) -> Mapping[str, list[Any]]:

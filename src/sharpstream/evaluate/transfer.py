@@ -1,4 +1,4 @@
-"""What a retention matrix says: backward transfer, forward transfer, forgetting, recall gain. Positive is good.
+"""What a retention matrix says: backward transfer, forgetting, recall gain. Positive is good.
 
 The definitions are those of Lopez-Paz & Ranzato (2017) and Chaudhry et al. (2018), who measure accuracy; bits are
 better when lower, so every difference is turned round. B[t, i] is bits on segment i at time t; K is the last time.
@@ -6,7 +6,6 @@ better when lower, so every difference is turned round. B[t, i] is bits on segme
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from sharpstream.errors import ConfigError
 from sharpstream.evaluate.retention import RetentionMatrix
@@ -34,29 +33,6 @@ def forgetting(matrix: RetentionMatrix) -> float:
         past = bits[:-1, i][trained[:-1]]
         past = past[~np.isnan(past)]
         differences.append(float(past.min()) - bits[-1, i] if past.size else np.nan)
-    return _mean(differences)
-
-
-def forward_transfer(matrix: RetentionMatrix, untrained: npt.ArrayLike | None = None) -> float:
-    """mean_i ( b_i − B[before i, i] ) over segments that something was learned before.
-
-    b_i is the bits of the untrained learner on segment i: given, or the matrix's own row at time 0. Positive: learning
-    the earlier segments already helped. (Lopez-Paz & Ranzato: R_{i−1,i} − b_i, in accuracy.)
-    """
-    bits = matrix.bits
-    if untrained is None:
-        if not matrix.times or matrix.times[0] != 0:
-            raise ConfigError("forward transfer needs the untrained bits: record the matrix at time 0, or give them")
-        start = bits[0]
-    else:
-        start = np.asarray(untrained, dtype=np.float64)
-        if start.shape != (len(matrix.segments),):
-            raise ConfigError(f"untrained bits have shape {start.shape}; it must be ({len(matrix.segments)},)")
-    differences = []
-    for i, segment in enumerate(matrix.segments):
-        earlier = [t for t, time in enumerate(matrix.times) if time > 0 and not segment.started_by(time)]
-        if segment.start is not None and earlier:
-            differences.append(start[i] - bits[earlier[-1], i])
     return _mean(differences)
 
 

@@ -1,4 +1,4 @@
-"""What happens along the stream: error with its sleeps, prequential bits of many learners, effective context.
+"""What happens along the stream: error with its sleeps, and prequential bits of many learners.
 
 In come plain arrays, out comes a matplotlib Figure for `style.save_figure`. `sharp demo`, the experiments and the
 report call these.
@@ -19,21 +19,6 @@ if TYPE_CHECKING:
 
 Level = tuple[float, str]
 NONLINEAR_LEVELS: tuple[Level, ...] = ((1 / 3, "without context\n(0.333)"), (0.2083, "best possible\n(0.208)"))
-
-
-def windowed_error(hits: npt.ArrayLike, window: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Share of wrong guesses in each whole window, and the token count at its end.
-
-    >>> tokens, error = windowed_error([True, False, True, True, False], 2)
-    >>> tokens.tolist(), error.tolist()
-    ([2, 4], [0.5, 0.0])
-    """
-    right = np.asarray(hits, dtype=bool)
-    if window < 1 or len(right) < window:
-        raise ConfigError(f"window = {window!r} for {len(right)} guesses: it must be 1..{len(right)}")
-    count = len(right) // window
-    error = 1.0 - right[: count * window].reshape(count, window).mean(axis=1)
-    return window * np.arange(1, count + 1, dtype=np.int64), error
 
 
 @styled
@@ -92,30 +77,6 @@ def prequential_curves(
     axes.set(title=title, xlabel="tokens seen", ylabel=ylabel)
     _tokens_axis(axes, max(float(x.max()) for x, _ in drawn.values()))
     figure.legend(loc="outside right center", title=legend, title_fontsize=9, handlelength=2.6)
-    return figure
-
-
-@styled
-def context_curves(
-    curves: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]],
-    *,
-    title: str = "How much context is used: bits when memory is wiped every m tokens",
-) -> "Figure":
-    """One line per arm, {arm: (m, bits)}, m on a logarithmic axis."""
-    if not curves:
-        raise ConfigError("there are no curves to draw")
-    figure = new_figure(7.5, 4.2)
-    axes = figure.subplots()
-    ticks: set[float] = set()
-    for arm, pair in curves.items():
-        (x, y), style = _paired(*pair), arm_style(arm)
-        axes.plot(x, y, color=style.colour, linestyle=style.line, marker=style.marker, markersize=4, label=style.label)
-        ticks |= set(x.tolist())
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(sorted(ticks), [f"{tick:g}" for tick in sorted(ticks)])
-    axes.minorticks_off()
-    axes.set(title=title, xlabel="m, tokens between resets", ylabel="bits per token (lower is better)")
-    figure.legend(loc="outside right center", handlelength=2.6)
     return figure
 
 

@@ -1,7 +1,7 @@
-"""A table as cells, and the four ways to show it: terminal (rich), Markdown, CSV, LaTeX.
+"""A table as cells, and the two ways to show it: terminal (rich) and Markdown; and long rows as CSV.
 
-In comes a `Grid` of plain cells, out comes text; `tables.py` fills grids from result rows, the command line and the
-experiments print and write them. Floats are rounded for people and kept whole in CSV.
+In comes a `Grid` of plain cells, out comes text; the command line and the experiments print and write them. Floats are
+rounded for people and kept whole in CSV.
 """
 
 import csv
@@ -9,35 +9,15 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sharpstream.errors import ConfigError
-from sharpstream.evaluate.atomic import write_whole
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
 Cell = str | int | float | None
 ABSENT = "–"
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "±": r"$\pm$",
-    "−": "$-$",
-    "–": "--",
-    "<": r"$<$",
-    ">": r"$>$",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,15 +77,6 @@ def markdown(grid: Grid) -> str:
     return "\n".join([*parts, *(["", grid.note] if grid.note else [])]) + "\n"
 
 
-def csv_text(grid: Grid) -> str:
-    """Every digit, empty cells for what is absent, no title."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(grid.columns)
-    writer.writerows([["" if cell is None else cell for cell in row] for row in grid.rows])
-    return text.getvalue()
-
-
 def rows_as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     """Long rows, which are no grid yet; columns in order of first appearance."""
     text = io.StringIO()
@@ -114,39 +85,3 @@ def rows_as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
-
-
-def latex(grid: Grid) -> str:
-    """A booktabs table to be \\input into a paper."""
-    align = "".join("r" if grid.numeric(place) else "l" for place in range(len(grid.columns)))
-    rows = [" & ".join(_escape(grid.text(cell)) for cell in row) + r" \\" for row in grid.rows]
-    caption = _escape(f"{grid.title}. {grid.note}" if grid.note else grid.title)
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{caption}}}",
-            rf"\begin{{tabular}}{{{align}}}",
-            r"\toprule",
-            " & ".join(map(_escape, grid.columns)) + r" \\",
-            r"\midrule",
-            *rows,
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-            "",
-        ]
-    )
-
-
-def write_grid(grid: Grid, path: Path) -> tuple[Path, Path, Path]:
-    """PATH.md, PATH.csv and PATH.tex, each whole or not at all."""
-    paths = tuple(path.parent / f"{path.name}.{ending}" for ending in ("md", "csv", "tex"))
-    for target, show in zip(paths, (markdown, csv_text, latex), strict=True):
-        write_whole(target, show(grid))
-    return paths[0], paths[1], paths[2]
-
-
-def _escape(text: str) -> str:
-    """Text that LaTeX prints as it is."""
-    return "".join(_LATEX.get(letter, letter) for letter in text)

@@ -19,6 +19,7 @@ class Stream(ABC):
     symbols: tuple[str, ...]  # how each token is shown to a person
     length: int | None
     position: int = 0  # how many tokens have been taken
+    live: bool = False  # `take` may wait for tokens that nobody has sent yet, and none can be read twice
 
     @property
     def vocabulary(self) -> int:

@@ -5,8 +5,7 @@ stream that never ends must not stop at one bad line.
 """
 
 import os
-import select
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -25,13 +24,14 @@ _NOTHING: Tokens = np.empty(0, np.int32)
 class LiveStream(Stream):
     """Pieces of tokens in the order they arrive; built by `from_descriptor`, `from_text` or `from_tokens`."""
 
+    live = True
+
     def __init__(
         self,
         pieces: Iterator[Piece],
         *,
         name: str,
         symbols: tuple[str, ...],
-        ready: Callable[[float], bool] | None = None,
         start: int = 0,
         end: int | None = None,
     ) -> None:
@@ -41,7 +41,6 @@ class LiveStream(Stream):
         self.length = None  # even with an end: the source may stop before it
         self.ended = False  # the source said it has no more
         self._pieces = pieces
-        self._ready = ready
         self._waiting: list[Tokens] = []  # arrived, not yet taken
         self._arrived = 0  # tokens in there
         self._to_skip = self.start
@@ -54,19 +53,6 @@ class LiveStream(Stream):
             pass
         return self._given(wanted)
 
-    def take_ready(self, count: int, timeout: float | None = None) -> Tokens:
-        """At least one token and at most `count`, without waiting for more; none after `timeout` seconds or at the end.
-
-        `ended` tells the two apart. Only descriptors can time out; an iterable is waited for.
-        """
-        self._skip()
-        wanted = self._allowed(count)
-        while wanted and not self._arrived and not self.ended:
-            if timeout is not None and self._ready is not None and not self._ready(timeout):
-                break
-            self._receive()
-        return self._given(wanted)
-
     def seek(self, position: int) -> None:
         """Stay where we are; there is no going back in a live stream."""
         if position != self.position:
@@ -74,11 +60,6 @@ class LiveStream(Stream):
                 f"{self.name} is a live stream at position {self.position:,}: it cannot go to {position:,}; "
                 "save it to a file and give the file's path"
             )
-
-    def continue_at(self, position: int) -> None:
-        """Count on from `position` as if the tokens before it had been taken: the rest of an interrupted stream."""
-        self.position = position
-        self._to_skip = 0
 
     def identity(self) -> Mapping[str, str | int]:
         """A live stream is known by its name and vocabulary alone."""
@@ -121,11 +102,7 @@ def from_descriptor(
     """Text from an open file descriptor: 0 is standard input."""
     # Built-in iterators, unlike a generator, go on after an interruption.
     pieces = map(Encoder(alphabet).encode, iter(lambda: _read(descriptor, name), b""))
-
-    def ready(timeout: float) -> bool:
-        return bool(select.select([descriptor], [], [], timeout)[0])
-
-    return LiveStream(pieces, name=name, symbols=symbols_of(alphabet), ready=ready, start=start, end=end)
+    return LiveStream(pieces, name=name, symbols=symbols_of(alphabet), start=start, end=end)
 
 
 def _read(descriptor: int, name: str) -> bytes:
