@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+import tomli_w
+
 from sharpstream.config import RunConfig
 from sharpstream.errors import ConfigError
 
@@ -81,31 +83,13 @@ def load_toml(path: Path, base: RunConfig) -> RunConfig:
 
 def to_toml(config: Any) -> str:
     """A config as TOML text that `load_toml` reads back; unset (None) fields are left out."""
-    return "\n".join(_toml_lines(to_dict(config), "")) + "\n"
+    return tomli_w.dumps(_set_only(to_dict(config)))
 
 
-def _toml_lines(values: Mapping[str, Any], table: str) -> list[str]:
-    """Scalars first, then each nested table under its heading: the order TOML asks for."""
-    lines = [
-        f"{name} = {_toml_value(value)}"
+def _set_only(values: Mapping[str, Any]) -> dict[str, Any]:
+    """TOML has no word for None."""
+    return {
+        name: _set_only(value) if isinstance(value, dict) else value
         for name, value in values.items()
-        if not isinstance(value, dict) and value is not None
-    ]
-    for name, value in values.items():
-        if isinstance(value, dict):
-            path = f"{table}.{name}" if table else name
-            lines += ["", f"[{path}]", *_toml_lines(value, path)]
-    return lines
-
-
-def _toml_value(value: Any) -> str:
-    """One scalar in TOML's spelling."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        escaped = "".join(
-            f"\\u{ord(c):04x}" if ord(c) < 32 or ord(c) == 127 else c
-            for c in value.replace("\\", "\\\\").replace('"', '\\"')
-        )
-        return f'"{escaped}"'
-    return repr(value)
+        if value is not None
+    }

@@ -7,8 +7,6 @@ parent.json     where it was forked from, if it was
 probe-NAME.json what an experiment scored frozen when the run was finished
 """
 
-import errno
-import fcntl
 import hashlib
 import json
 import os
@@ -18,6 +16,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 from sharpstream.checkpoint import Checkpoint, sync
 from sharpstream.config import RunConfig
@@ -103,28 +103,30 @@ class RunDirectory:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the directory; a second process is refused, a dead one's lock falls away with its process."""
+        lock = FileLock(self.lock_file, mode=0o644, blocking=False)
         try:
-            descriptor = os.open(self.lock_file, os.O_RDWR | os.O_CREAT, 0o644)
+            lock.acquire()
+            self.lock_file.write_text(f"pid {os.getpid()} on {socket.gethostname()}\n")
+        except Timeout:
+            raise RunError(
+                f"{self.path} is in use by {self._holder()}; wait for it or choose another directory"
+            ) from None
         except OSError as problem:
+            lock.release()
             raise RunError(f"cannot write in the run directory {self.path}: {problem.strerror}") from problem
         try:
-            self._hold(descriptor)
             yield
-            os.ftruncate(descriptor, 0)
+            self.lock_file.write_text("")
         finally:
-            os.close(descriptor)
+            lock.release()
 
-    def _hold(self, descriptor: int) -> None:
+    def _holder(self) -> str:
+        """Who holds the lock, by what it wrote there."""
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.ftruncate(descriptor, 0)
-            os.write(descriptor, f"pid {os.getpid()} on {socket.gethostname()}\n".encode())
-        except OSError as problem:
-            if problem.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-                raise RunError(f"cannot lock the run directory {self.path}: {problem.strerror}") from problem
-            told = os.read(descriptor, 200).decode(errors="replace").strip()
-            holder = told if told.isprintable() and told else "another process"
-            raise RunError(f"{self.path} is in use by {holder}; wait for it or choose another directory") from problem
+            told = self.lock_file.read_bytes()[:200].decode(errors="replace").strip()
+        except OSError:  # Windows lets nobody read a locked file
+            told = ""
+        return told if told and told.isprintable() else "another process"
 
 
 def _renamed(config: RunConfig) -> RunConfig:
