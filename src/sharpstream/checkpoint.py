@@ -136,16 +136,8 @@ def saved(root: Path) -> list[Path]:
 
 
 def largest_state(learner: Learner) -> int:
-    """The most bytes a learner's state can take: what it takes now and what can still grow.
-
-    Windows and tags fill up (`growth_bytes`), so do a count model's tables (a state also names their places, at most
-    half as much again), the window of a recurrent learner and the Transformer's chunk.
-    """
-    now = sum(array.nbytes for array in learner.state_dict().values())
-    tables: int = sum(table.nbytes for table in getattr(learner, "tables", ()))
-    config = getattr(learner, "config", None)
-    longest = max(int(getattr(config, "window", 0)), int(getattr(config, "chunk", 0)))  # tokens, 8 bytes each
-    return now + int(getattr(learner, "growth_bytes", 0)) + 2 * tables + 8 * longest
+    """The most bytes a learner's state can take: what it takes now and what can still grow."""
+    return sum(array.nbytes for array in learner.state_dict().values()) + learner.growth_bytes
 
 
 def load_latest(

@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(help_text())
         return 0
     if arguments[0] == "--version":
-        from sharpstream import __version__
+        from sharpstream.version import __version__
 
         print(f"sharpstream {__version__}")
         return 0

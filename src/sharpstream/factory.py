@@ -1,9 +1,15 @@
-"""A learner from its config: the one place that knows every learner by name."""
+"""The table of learners: one entry each, and everything that others know of a learner by its name comes from here.
 
+To add one: write it in a file of its own under the contract (`learners/contract.py`), give its settings a field of
+`RunConfig`, and add its entry. Nothing is imported before it is asked for.
+"""
+
+import dataclasses
 import difflib
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, Literal, cast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
 
 import numpy.typing as npt
 
@@ -12,81 +18,121 @@ from sharpstream.errors import ConfigError
 from sharpstream.learners.contract import Learner
 
 Vectors = npt.NDArray[Any] | None
-Make = Callable[[RunConfig, int, Vectors], Learner]
 
 
-def _sharp(config: RunConfig, vocabulary: int, vectors: Vectors) -> Learner:
-    if config.engine == "reference":
-        from sharpstream.reference.sharp import ReferenceSharp
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One learner. A class is named `module:Class` and made as Class(settings, vocabulary, seed=..., vectors=...)."""
 
-        return ReferenceSharp(config.sharp, vocabulary, seed=config.seed, vectors=vectors)
-    from sharpstream.learners.sharp import Sharp
-
-    return Sharp(config.sharp, vocabulary, seed=config.seed, vectors=vectors)
-
-
-def _recurrent(config: RunConfig, vocabulary: int, vectors: Vectors) -> Learner:
-    cell = cast(Literal["rnn", "lstm", "gru"], config.learner)
-    settings = replace(config.recurrent, cell=cell)
-    if config.engine == "reference":
-        from sharpstream.reference.recurrent import ReferenceRecurrent
-
-        return ReferenceRecurrent(settings, vocabulary, seed=config.seed, vectors=vectors)
-    from sharpstream.learners.recurrent import Recurrent
-
-    return Recurrent(settings, vocabulary, seed=config.seed, vectors=vectors)
-
-
-def _clockwork(config: RunConfig, vocabulary: int, vectors: Vectors) -> Learner:
-    if config.engine == "reference":
-        from sharpstream.reference.clockwork import ReferenceClockwork
-
-        return ReferenceClockwork(config.clockwork, vocabulary, seed=config.seed, vectors=vectors)
-    from sharpstream.learners.clockwork import Clockwork
-
-    return Clockwork(config.clockwork, vocabulary, seed=config.seed, vectors=vectors)
+    settings: str
+    """Which field of `RunConfig` holds its settings."""
+    made: str
+    """The class that learns."""
+    twin: str = ""
+    """Its PyTorch reference, where it has one."""
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that the name itself decides."""
+    shortest: Callable[[Any], int] = lambda settings: 1
+    """The shortest stream it can learn from: one full window, where it has one."""
+    needs_torch: bool = False
+    label: str
+    """In tables and figures."""
+    colour: str
+    line: str = "-"
+    marker: str = "o"
 
 
-def _transformer(config: RunConfig, vocabulary: int, vectors: Vectors) -> Learner:
-    require_torch("the Transformer")
-    from sharpstream.reference.transformer import TransformerLearner
-
-    return TransformerLearner(config.transformer, vocabulary, seed=config.seed, vectors=vectors)
+def _window(settings: Any) -> int:
+    return int(settings.window)
 
 
-def _counts(config: RunConfig, vocabulary: int, vectors: Vectors) -> Learner:
-    from sharpstream.learners.counts import Counts
-
-    order = {"uniform": -1, "unigram": 0}.get(config.learner, config.counts.order)
-    return Counts(replace(config.counts, order=order), vocabulary, seed=config.seed)
+def _window_and_next(settings: Any) -> int:
+    return int(settings.window) + 1  # T inputs and the one they predict
 
 
-LEARNERS: dict[str, Make] = {
-    "sharp": _sharp,
-    "rnn": _recurrent,
-    "lstm": _recurrent,
-    "gru": _recurrent,
-    "clockwork": _clockwork,
-    "transformer": _transformer,
-    "counts": _counts,
-    "unigram": _counts,
-    "uniform": _counts,
+_RECURRENT: Mapping[str, Any] = {
+    "settings": "recurrent",
+    "made": "sharpstream.learners.recurrent:Recurrent",
+    "twin": "sharpstream.reference.recurrent:ReferenceRecurrent",
+    "shortest": _window_and_next,
 }
-WITH_TWIN = ("sharp", "rnn", "lstm", "gru", "clockwork")
+_COUNTS: Mapping[str, Any] = {"settings": "counts", "made": "sharpstream.learners.counts:Counts"}
+
+LEARNERS: dict[str, Entry] = {
+    "sharp": Entry(
+        settings="sharp",
+        made="sharpstream.learners.sharp:Sharp",
+        twin="sharpstream.reference.sharp:ReferenceSharp",
+        shortest=_window,
+        label="SHARP",
+        colour="#D55E00",
+    ),
+    "rnn": Entry(**_RECURRENT, fixed={"cell": "rnn"}, label="RNN", colour="#56B4E9", marker="s"),
+    "lstm": Entry(**_RECURRENT, fixed={"cell": "lstm"}, label="LSTM", colour="#0072B2", marker="D"),
+    "gru": Entry(**_RECURRENT, fixed={"cell": "gru"}, label="GRU", colour="#009E73", marker="^"),
+    "clockwork": Entry(
+        settings="clockwork",
+        made="sharpstream.learners.clockwork:Clockwork",
+        twin="sharpstream.reference.clockwork:ReferenceClockwork",
+        shortest=_window,
+        label="Clockwork RNN",
+        colour="#009E73",
+        line="--",
+        marker="v",
+    ),
+    "transformer": Entry(
+        settings="transformer",
+        made="sharpstream.reference.transformer:TransformerLearner",
+        needs_torch=True,
+        label="Transformer",
+        colour="#000000",
+        line="-.",
+        marker="*",
+    ),
+    "counts": Entry(**_COUNTS, label="Counts", colour="#7F7F7F", marker="p"),
+    "unigram": Entry(**_COUNTS, fixed={"order": 0}, label="Unigram", colour="#BFBFBF", line="-.", marker="d"),
+    "uniform": Entry(**_COUNTS, fixed={"order": -1}, label="Uniform", colour="#BFBFBF", line=":", marker="."),
+}
 
 
-def make_learner(config: RunConfig, vocabulary: int, *, vectors: Vectors = None) -> Learner:
-    """The learner a run asks for, before its first token."""
-    name = config.learner
+def entry_of(name: str) -> Entry:
+    """The entry of that name, or an error that lists them."""
     if name not in LEARNERS:
         near = difflib.get_close_matches(name, LEARNERS, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise ConfigError(f"there is no learner {name!r}{hint}; there are: {', '.join(LEARNERS)}")
+    return LEARNERS[name]
+
+
+def make_learner(config: RunConfig, vocabulary: int, *, vectors: Vectors = None) -> Learner:
+    """The learner a run asks for, before its first token.
+
+    >>> make_learner(RunConfig(learner="unigram"), vocabulary=3).predict().round(2).tolist()
+    [0.33, 0.33, 0.33]
+    """
+    name, entry = config.learner, entry_of(config.learner)
+    if config.engine == "reference" and not entry.twin:
+        twins = ", ".join(other for other, found in LEARNERS.items() if found.twin)
+        raise ConfigError(f"engine = 'reference': {name} has no twin; only {twins} do")
     if config.engine == "reference":
-        if name not in WITH_TWIN:
-            raise ConfigError(f"engine = 'reference': {name} has no twin; only {', '.join(WITH_TWIN)} do")
         require_torch(f"the reference engine of {name}")
-    return LEARNERS[name](config, vocabulary, vectors)
+    elif entry.needs_torch:
+        require_torch(f"the {entry.label}")
+    settings = dataclasses.replace(model_of(config), **entry.fixed)
+    given = {} if vectors is None else {"vectors": vectors}
+    module, _, kind = (entry.twin if config.engine == "reference" else entry.made).partition(":")
+    learner: Learner = getattr(import_module(module), kind)(settings, vocabulary, seed=config.seed, **given)
+    return learner
+
+
+def model_of(config: RunConfig) -> Any:
+    """The settings of the learner that this run names, as they stand in its config."""
+    return getattr(config, entry_of(config.learner).settings)
+
+
+def window_of(config: RunConfig) -> int:
+    """The shortest stream this learner can learn from."""
+    return entry_of(config.learner).shortest(model_of(config))
 
 
 def require_torch(what: str) -> None:
@@ -95,10 +141,3 @@ def require_torch(what: str) -> None:
         import torch  # noqa: F401
     except ImportError as problem:
         raise ConfigError(f"{what} needs PyTorch: pip install 'sharpstream[torch]'") from problem
-
-
-def window_of(config: RunConfig) -> int:
-    """The shortest stream this learner can learn from: one full window, where it has one."""
-    windows = {"sharp": config.sharp.window, "clockwork": config.clockwork.window}
-    windows |= dict.fromkeys(("rnn", "lstm", "gru"), config.recurrent.window + 1)  # T inputs and the one they predict
-    return windows.get(config.learner, 1)

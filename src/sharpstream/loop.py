@@ -19,7 +19,7 @@ from sharpstream.config import RunConfig
 from sharpstream.errors import ConfigError, NumericalError, RunError, StreamError
 from sharpstream.evaluate.atomic import write_whole
 from sharpstream.factory import make_learner, window_of
-from sharpstream.learners.contract import Learner
+from sharpstream.learners.contract import Learner, Sleeper
 from sharpstream.probing import Probes
 from sharpstream.report.progress import Display, Silent, tell_if_compiling
 from sharpstream.run_state import RunState
@@ -92,7 +92,9 @@ class Run(RunState):
         self.total.add(bits, wrong)
 
     def _log_sleeps(self, display: Display) -> bool:
-        reports = getattr(self.learner, "sleep_reports", [])
+        if not isinstance(self.learner, Sleeper):
+            return False
+        reports = self.learner.sleep_reports
         for report in reports:
             display.slept(report)
             lasted = {"event": "sleep", "tokens": report["tokens"], "seconds": report["seconds"]}

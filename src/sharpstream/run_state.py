@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sharpstream import __version__, checkpoint
+from sharpstream import checkpoint
 from sharpstream.config import RunConfig
 from sharpstream.config_files import to_dict
 from sharpstream.errors import RunError
@@ -16,6 +16,7 @@ from sharpstream.learners.contract import Learner
 from sharpstream.rundir import Log, RunDirectory, differences, log_mark
 from sharpstream.streams.base import Stream
 from sharpstream.tally import Tally, same_form
+from sharpstream.version import __version__
 
 
 class RunState:
@@ -30,9 +31,8 @@ class RunState:
         self.kept = checkpoint.KEPT
 
     def totals(self) -> Mapping[str, Any]:
-        """What the learner itself counts; nothing for one that does not."""
-        metrics = getattr(self.learner, "metrics", None)
-        return metrics() if metrics else {}
+        """What the learner itself counts."""
+        return self.learner.metrics()
 
     def save(self) -> None:
         """A checkpoint of everything, the log made durable first."""

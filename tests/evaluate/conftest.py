@@ -17,6 +17,7 @@ class Counter:
         self.vocabulary = vocabulary
         self.regime = {"update_interval": 1}
         self.counts = np.zeros(vocabulary, dtype=np.int64)
+        self.correct = np.zeros(0, dtype=np.bool_)
 
     def predict(self) -> np.ndarray:
         return (self.counts + 1.0) / (self.counts.sum() + self.vocabulary)

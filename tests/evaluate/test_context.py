@@ -29,9 +29,9 @@ def test_used_context_stops_at_the_first_length_that_loses() -> None:
 
 def test_a_learner_without_resets_is_refused_by_name() -> None:
     class Stubborn:
-        name = "stubborn"
+        pass
 
-    with pytest.raises(ConfigError, match="stubborn"):
+    with pytest.raises(ConfigError, match="Stubborn"):
         effective_context(Stubborn(), np.zeros(8, dtype=np.int32))
 
 

@@ -22,8 +22,8 @@ from sharpstream.experiments import planning, speed
 from sharpstream.experiments.harness import Job, experiment_named
 from sharpstream.experiments.pace import wall_time
 from sharpstream.experiments.planning import common_name, plan, probe_tokens
-from sharpstream.experiments.speed import Speed, kind_of, measure, model_of, sleeps_of, source_of
-from sharpstream.factory import LEARNERS
+from sharpstream.experiments.speed import Speed, kind_of, measure, sleeps_of, source_of
+from sharpstream.factory import LEARNERS, model_of
 
 SHARP = RunConfig(sharp=SharpConfig(levels=2, width=8, embedding=4, sleep=SleepConfig(every=1_000, tags=3)))
 COUNTS = RunConfig(learner="counts", counts=CountsConfig(order=1, table_bits=6))

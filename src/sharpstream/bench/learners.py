@@ -8,7 +8,7 @@ import numpy as np
 from sharpstream.config import RunConfig
 from sharpstream.evaluate.timing import Work, in_turn, learning
 from sharpstream.experiments.language.arms import PUBLISHED_TRANSFORMERS, Size, run_of
-from sharpstream.factory import WITH_TWIN, make_learner
+from sharpstream.factory import LEARNERS, make_learner
 
 VOCABULARY = 27
 TWIN = " (torch)"
@@ -38,7 +38,7 @@ def measure_learners(width: int, *, rounds: int = 3, with_torch: bool = True) ->
             continue
         budget = 20_000 if name in ("counts", "unigram", "uniform") else (2_000 if width <= 128 else 200)
         _add(works, counts, name, config, tokens[:budget])
-        if torch_too and name in WITH_TWIN:
+        if torch_too and LEARNERS[name].twin:
             _add(works, counts, name + TWIN, config.replace(engine="reference"), tokens[: 40 if width <= 128 else 10])
     times = in_turn(works, rounds)
     rows = []

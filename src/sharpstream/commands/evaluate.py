@@ -9,11 +9,12 @@ from typing import Annotated, Any, cast
 import tyro
 
 from sharpstream.commands.options import parse
-from sharpstream.evaluate.context import RESET_LENGTHS, ContextPoint, Resettable, effective_context, used_context
+from sharpstream.evaluate.context import RESET_LENGTHS, ContextPoint, effective_context, used_context
 from sharpstream.evaluate.probes import score_probe
 from sharpstream.evaluate.retention import RetentionMatrix, Segment
 from sharpstream.evaluate.transfer import backward_transfer, forgetting, recall_gain
 from sharpstream.frozen import opened
+from sharpstream.learners.contract import Resettable
 from sharpstream.loop import Run
 from sharpstream.streams import open_stream
 

@@ -22,10 +22,9 @@ from sharpstream.config import RunConfig
 from sharpstream.config_files import from_dict, to_dict
 from sharpstream.errors import ConfigError, RunError
 from sharpstream.evaluate.atomic import write_whole
+from sharpstream.factory import entry_of
 from sharpstream.loop import Run, prepare
 from sharpstream.rundir import RunDirectory, differences, log_mark
-
-SECTIONS = {"rnn": "recurrent", "lstm": "recurrent", "gru": "recurrent", "unigram": "counts", "uniform": "counts"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +110,7 @@ def _adopt(child: Run, saved: checkpoint.Checkpoint) -> None:
         child.adopt(saved)
     except RunError as problem:
         raise RunError(f"these changes do not fit the state of {saved.path}: {problem}") from problem
-    if hasattr(child.learner, "seed"):
-        child.learner.seed = child.config.seed  # a state brings its own; another one replays other dreams
+    child.learner.seed = child.config.seed  # a state brings its own; another one replays other dreams
 
 
 def _write(child: Run, parent: Run, saved: checkpoint.Checkpoint) -> Mapping[str, Any]:
@@ -153,7 +151,7 @@ def changed(config: RunConfig, settings: Sequence[str]) -> RunConfig:
 def _full_name(key: str, config: RunConfig) -> str:
     """The key as it stands in config.toml; the learner's own table may be left out."""
     names = _flat(to_dict(config))
-    short = f"{SECTIONS.get(config.learner, config.learner)}.{key}"
+    short = f"{entry_of(config.learner).settings}.{key}"
     for name in (key, short):
         if name in names:
             return name

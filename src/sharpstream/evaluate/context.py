@@ -6,26 +6,12 @@ this; a learner whose curve is flat beyond m = 16 does not use more than 16 toke
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 from sharpstream.errors import ConfigError, StreamError
 from sharpstream.evaluate.bits import summarise
-from sharpstream.learners.contract import Bits, Tokens
+from sharpstream.learners.contract import Resettable, Tokens
 
 RESET_LENGTHS = tuple(2**power for power in range(2, 13))  # 4, 8, … 4096
-
-
-@runtime_checkable
-class Resettable(Protocol):
-    """A learner that can be scored, frozen, with its hidden state set back to the start at fixed distances."""
-
-    name: str
-
-    def evaluate_with_resets(self, tokens: Tokens, every: int) -> Bits:
-        """`evaluate`, with hidden states and clocks zeroed before token 0 and every `every` tokens after.
-
-        Changes nothing. The first token after a reset is scored by the prediction of an empty memory.
-        """
 
 
 @dataclass(frozen=True)
@@ -41,7 +27,7 @@ def effective_context(
 ) -> list[ContextPoint]:
     """Mean bits over the same tokens for each reset length, shortest first."""
     if not isinstance(learner, Resettable):
-        raise ConfigError(f"{getattr(learner, 'name', learner)!r} cannot be reset, so its context cannot be measured")
+        raise ConfigError(f"{type(learner).__name__} cannot be reset, so its context cannot be measured")
     if not lengths or min(lengths) < 1:
         raise ConfigError(f"lengths = {list(lengths)}: they must be integers ≥ 1")
     if len(tokens) < max(lengths):

@@ -45,6 +45,5 @@ def score_probe(learner: Learner, tokens: Tokens, *, probe: str, cap: float = PA
     bits = frozen_bits(learner, tokens, probe=probe)
     summary = summarise(bits, cap=cap)
     parts = tuple(float(part.mean()) for part in np.array_split(bits, min(PARTS, len(bits))))
-    correct = getattr(learner, "correct", None)
-    accuracy = float(np.mean(correct)) if correct is not None and len(correct) else None
+    accuracy = float(np.mean(learner.correct)) if learner.correct.size else None
     return ProbeRow(probe, summary.tokens, summary.bits, summary.bits_clipped, summary.cap, accuracy, parts)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from sharpstream.config import RecurrentConfig, RunConfig, SharpConfig, StreamConfig, TransformerConfig
 from sharpstream.errors import ConfigError
-from sharpstream.evaluate.context import RESET_LENGTHS, ContextPoint, Resettable, used_context
+from sharpstream.evaluate.context import RESET_LENGTHS, ContextPoint, used_context
 from sharpstream.experiments import recipes
 from sharpstream.experiments.harness import Experiment, Finding, Job, Row
 from sharpstream.experiments.language.arms import SIZES, run_of
 from sharpstream.experiments.language.measure import Span, read
 from sharpstream.frozen import opened
-from sharpstream.learners.contract import Tokens
+from sharpstream.learners.contract import Resettable, Tokens
 from sharpstream.loop import run
 from sharpstream.report.grid import Grid, markdown
 from sharpstream.report.style import BLUE, ORANGE, VERMILLION, arm_style, new_figure, styled

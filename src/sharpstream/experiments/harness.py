@@ -23,8 +23,9 @@ from sharpstream.evaluate.machine import describe
 from sharpstream.evaluate.pairs import Estimate
 from sharpstream.evaluate.verdicts import NOT_RUN, Claim, verdict
 from sharpstream.experiments.pace import Progress
-from sharpstream.experiments.speed import kind_of, model_of
+from sharpstream.experiments.speed import kind_of
 from sharpstream.experiments.workers import work_off
+from sharpstream.factory import model_of
 from sharpstream.report.grid import rows_as_csv
 from sharpstream.rundir import differences
 

@@ -5,24 +5,16 @@ In comes a run's config and where its tokens come from, out comes a `Speed` afte
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from sharpstream.config import (
-    AdamConfig,
-    ClockworkConfig,
-    CountsConfig,
-    RecurrentConfig,
-    RunConfig,
-    SharpConfig,
-    StreamConfig,
-    TransformerConfig,
-)
-from sharpstream.errors import ConfigError, StreamError
+from sharpstream.config import AdamConfig, RunConfig, StreamConfig
+from sharpstream.config_files import to_dict
+from sharpstream.errors import StreamError
 from sharpstream.experiments.recipes import never_sleeps
-from sharpstream.factory import make_learner
+from sharpstream.factory import make_learner, model_of
 from sharpstream.learners.contract import Learner, Sleeper
 from sharpstream.loop import CHUNK, grid_of
 from sharpstream.streams import open_stream
@@ -31,7 +23,6 @@ from sharpstream.streams.catalogue import entries, status_of
 from sharpstream.streams.text import symbols_of
 
 Clock = Callable[[], float]
-Model = SharpConfig | RecurrentConfig | ClockworkConfig | TransformerConfig | CountsConfig
 
 
 @dataclass(frozen=True)
@@ -50,7 +41,7 @@ class Kind:
 
     learner: str
     engine: str
-    model: Model
+    model: Hashable  # its settings
     vocabulary: int
 
 
@@ -80,22 +71,8 @@ def source_of(config: StreamConfig) -> Source:
 def kind_of(config: RunConfig, vocabulary: int) -> Kind:
     """A run's kind: seeds, streams and step sizes do not decide how long a token takes."""
     model = model_of(config)
-    plain = model if isinstance(model, CountsConfig) else replace(model, adam=AdamConfig())
-    return Kind(config.learner, config.engine, plain, vocabulary)
-
-
-def model_of(config: RunConfig) -> Model:
-    """The settings of the learner that this run names."""
-    models: dict[str, Model] = {
-        "sharp": config.sharp,
-        "clockwork": config.clockwork,
-        "transformer": config.transformer,
-        **dict.fromkeys(("rnn", "lstm", "gru"), config.recurrent),
-        **dict.fromkeys(("counts", "unigram", "uniform"), config.counts),
-    }
-    if config.learner not in models:
-        raise ConfigError(f"there is no learner {config.learner!r}; there are: {', '.join(models)}")
-    return models[config.learner]
+    plain = {one.name: AdamConfig() for one in fields(model) if one.name == "adam"}
+    return Kind(config.learner, config.engine, replace(model, **plain), vocabulary)
 
 
 def sleeps_of(config: RunConfig, tokens: int) -> int:
@@ -161,8 +138,7 @@ def _sleep_seconds(config: RunConfig, source: Source, clock: Clock) -> float:
 
 def _make(config: RunConfig, source: Source) -> Learner:
     """The learner, with drawn vectors where it reads frozen ones: their values do not decide its speed."""
-    model = model_of(config)
-    size = 0 if isinstance(model, CountsConfig) else model.input_size
+    size = int(to_dict(model_of(config)).get("input_size", 0))
     vectors = np.random.default_rng(0).standard_normal((source.vocabulary, size)) if size else None
     return make_learner(config, source.vocabulary, vectors=vectors)
 

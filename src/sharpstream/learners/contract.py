@@ -26,8 +26,9 @@ class Learner(Protocol):
 
     name: str
     vocabulary: int
+    seed: int
     regime: Regime
-    correct: npt.NDArray[np.bool_]  # of the last learn or evaluate: was the most probable token the right one?
+    correct: npt.NDArray[np.bool_]  # of the last learn or evaluate: was the top token right? Empty where nobody counts
 
     def predict(self) -> npt.NDArray[np.float64]:
         """Probabilities of the next token, (V,). Changes nothing."""
@@ -50,17 +51,64 @@ class Learner(Protocol):
     def parameters(self, *, active: bool = False) -> int:
         """How many trained numbers there are; with `active`, only those that change while awake."""
 
+    def metrics(self) -> Mapping[str, Any]:
+        """Totals since the start, for the log: plain numbers and lists of them; empty where there is nothing to say."""
+
+    @property
+    def growth_bytes(self) -> int:
+        """How much larger than now its state can become: windows, tags and tables fill up."""
+
+    def compiled(self) -> bool:
+        """Whether nothing is left to compile before it learns."""
+
+
+class LearnerBase:
+    """The parts of the contract that most learners have nothing to say to."""
+
+    def metrics(self) -> Mapping[str, Any]:
+        return {}
+
+    @property
+    def growth_bytes(self) -> int:
+        return 0
+
+    def compiled(self) -> bool:
+        return True
+
 
 @runtime_checkable
 class Sleeper(Protocol):
     """A learner that also learns offline."""
 
+    sleep_reports: deque[Mapping[str, Any]]  # what the latest sleeps did; whoever reads them clears them
+
     def sleep(self) -> Mapping[str, Any] | None:
         """Replay and consolidate now; a report of what was done, or None when nothing was tagged."""
 
 
+@runtime_checkable
+class Resettable(Protocol):
+    """A learner that can be scored, frozen, with its hidden state set back to the start at fixed distances."""
+
+    name: str
+
+    def evaluate_with_resets(self, tokens: Tokens, every: int) -> Bits:
+        """`evaluate`, with hidden states and clocks zeroed before token 0 and every `every` tokens after (0: never).
+
+        Changes nothing. The first token after a reset is scored by the prediction of an empty memory.
+        """
+
+
+@runtime_checkable
+class Layered(Protocol):
+    """A learner whose states can be looked at, level by level."""
+
+    def hidden_states(self, tokens: Tokens, level: int = 1) -> Array:
+        """The state of a level after each token from the present state, learning off, (n, H). Changes nothing."""
+
+
 def sleep_reports() -> deque[Mapping[str, Any]]:
-    """What the latest sleeps did, for whoever reads and clears them; where nobody does, the oldest are let go."""
+    """An empty list of reports; where nobody reads and clears them, the oldest are let go."""
     return deque(maxlen=1_000)
 
 

@@ -12,14 +12,14 @@ import numpy.typing as npt
 from sharpstream.config import CountsConfig
 from sharpstream.errors import ConfigError
 from sharpstream.learners import counts_state
-from sharpstream.learners.contract import Array, Bits, Regime, State, Tokens, check_resets, check_tokens
+from sharpstream.learners.contract import Array, Bits, LearnerBase, Regime, State, Tokens, check_resets, check_tokens
 from sharpstream.learners.counts_kernels import FIRST_SLOPE, learn_stream, predict_row, score_stream
 from sharpstream.learners.counts_tables import OBSERVED, make_tables
 
 FIRST_DISCOUNTS = (0.75, 1.1, 1.4)  # near where English letters take them
 
 
-class Counts:
+class Counts(LearnerBase):
     """Interpolated counts of the last `order` tokens.
 
     >>> learner = Counts(CountsConfig(order=2, table_bits=8), vocabulary=3)
@@ -83,3 +83,8 @@ class Counts:
     def parameters(self, *, active: bool = False) -> int:
         """(context, symbol) counts in use now; all of them are active. It grows until the tables are full."""
         return counts_state.live_cells(self.tables)
+
+    @property
+    def growth_bytes(self) -> int:
+        """Its tables fill up; a state also names their places, at most half as much again."""
+        return 2 * sum(table.nbytes for table in self.tables)

@@ -15,19 +15,29 @@ from sharpstream.config import ClockworkConfig, RecurrentConfig
 from sharpstream.errors import ConfigError, NumericalError
 from sharpstream.kernels.layout import Layout
 from sharpstream.learners import recurrent_state, warm
-from sharpstream.learners.contract import Array, Bits, Regime, State, Tokens, check_level, check_resets, check_tokens
+from sharpstream.learners.contract import (
+    Array,
+    Bits,
+    LearnerBase,
+    Regime,
+    State,
+    Tokens,
+    check_level,
+    check_resets,
+    check_tokens,
+)
 from sharpstream.learners.recurrent_arrays import CLOCKWORK, Desk, Mind, Model, make_desk, make_mind
 from sharpstream.learners.recurrent_parameters import first_values
 from sharpstream.learners.recurrent_wake import wake
 
+KERNELS = "sharpstream.learners.recurrent:Recurrent"  # what `warm.py` compiles: one loop serves all of them
 NO_TOKENS = np.zeros(0, dtype=np.int32)
 
 
-class RecurrentLearner:
+class RecurrentLearner(LearnerBase):
     """A recurrent network that learns online by truncated gradients over the last T tokens."""
 
     name: str
-    warm_kind = "recurrent"  # which kernels `warm.py` compiles for it
 
     def __init__(
         self,
@@ -106,7 +116,7 @@ class RecurrentLearner:
         bits, correct = np.empty(tokens.size), np.zeros(tokens.size, dtype=np.bool_)
         out = self._no_states if states is None else states
         layer, unit = (0, (level - 1) * self.config.width) if self.kind == CLOCKWORK else (level - 1, 0)
-        warm.ensure("recurrent", self.config.dtype)
+        warm.ensure(KERNELS, self.config.dtype)
         wake(self.model, mind, desk, tokens, learning, every, bits, correct, layer, unit, out)
         return bits, correct
 
@@ -139,6 +149,13 @@ class RecurrentLearner:
 
     def parameters(self, *, active: bool = False) -> int:
         return self.layout.count()  # every one of them learns at every token
+
+    def compiled(self) -> bool:
+        return warm.is_compiled(KERNELS, self.config.dtype)
+
+    @property
+    def growth_bytes(self) -> int:
+        return self.mind.tokens.nbytes  # the window fills up
 
 
 def config_is_lstm(config: RecurrentConfig | ClockworkConfig) -> bool:

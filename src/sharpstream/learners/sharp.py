@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharpstream.config import SharpConfig
+from sharpstream.config import SharpConfig, SleepConfig
 from sharpstream.errors import ConfigError, NumericalError
 from sharpstream.kernels.jit import LOWEST
 from sharpstream.kernels.layout import Layout
@@ -19,6 +19,7 @@ from sharpstream.learners import sharp_state, warm
 from sharpstream.learners.contract import (
     Array,
     Bits,
+    LearnerBase,
     Regime,
     State,
     Tokens,
@@ -37,13 +38,14 @@ from sharpstream.sleep.consolidate import LOSS, UPDATES, WINDOWS, consolidate
 from sharpstream.sleep.draws import replay_draws, window_noise, windows_per_tag
 from sharpstream.sleep.replay import generate, token_states, upper_states
 
+KERNELS = "sharpstream.learners.sharp:Sharp"  # what `warm.py` compiles
 NO_TOKENS, NO_BITS, NO_FLAGS = np.zeros(0, dtype=np.int32), np.zeros(0), np.zeros(0, dtype=np.bool_)
 
 
-class Sharp:
+class Sharp(LearnerBase):
     """A learner that reads tokens once, remembers at exponentially slower clocks, and sleeps.
 
-    >>> from sharpstream.config import SharpConfig
+    >>> from sharpstream.config import SharpConfig, SleepConfig
     >>> learner = Sharp(SharpConfig(levels=2, width=8, embedding=4), vocabulary=3)
     >>> bits = learner.learn(np.array([0, 1, 2] * 10))
     >>> bits.shape, learner.predict().shape
@@ -51,7 +53,6 @@ class Sharp:
     """
 
     name = "sharp"
-    warm_kind = "sharp"  # which kernels `warm.py` compiles for it
 
     def __init__(
         self, config: SharpConfig, vocabulary: int, *, seed: int = 0, vectors: npt.NDArray[Any] | None = None
@@ -121,11 +122,11 @@ class Sharp:
         Called before every other kernel, too: kernels share code, and the one that is loaded first decides which copy
         all of them use. It must be the same one in every process, or the last bit may differ after a resume.
         """
-        warm.ensure("sharp", self.config.dtype)
+        warm.ensure(KERNELS, self.config.dtype)
         wake(self.model, self.mind, self.desk, NO_TOKENS, NO_BITS, NO_FLAGS)
 
     def _wake(self, tokens: npt.NDArray[np.int32]) -> Bits:
-        warm.ensure("sharp", self.config.dtype)
+        warm.ensure(KERNELS, self.config.dtype)
         bits, self.correct = np.empty(tokens.size), np.zeros(tokens.size, dtype=np.bool_)
         taken = 0
         while True:
@@ -287,10 +288,18 @@ class Sharp:
     def load_state_dict(self, state: Mapping[str, Array]) -> None:
         sharp_state.load_state_dict(self, state)
 
+    @classmethod
+    def example(cls, dtype: Any) -> "Sharp":
+        """A small one that reaches every kernel; the sizes do not matter to the compiler."""
+        sleep = SleepConfig(every=50, tags=2, replay_length=16)
+        return cls(SharpConfig(levels=2, width=4, embedding=2, depth=1, tau=0.0, dtype=dtype, sleep=sleep), 3)
+
+    def compiled(self) -> bool:
+        return warm.is_compiled(KERNELS, self.config.dtype)
+
     @property
     def growth_bytes(self) -> int:
-        """How much larger than now the state can become: windows and tags fill up."""
-        mind = self.mind
+        mind = self.mind  # windows and tags fill up
         growing = (mind.tags_hidden, mind.tags_context, mind.tokens, mind.inputs, mind.windows)
         return sum(array.nbytes for array in growing)
 

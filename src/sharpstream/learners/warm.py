@@ -8,8 +8,8 @@ import hashlib
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numba
 import numpy as np
@@ -23,8 +23,8 @@ PACKAGE = Path(__file__).parents[1]
 
 @functools.cache
 def ensure(kind: str, dtype: str) -> None:
-    """Have a child process compile this kind of learner, unless that was done before on this kind of machine."""
-    if os.environ.get(CHILD) or numba.config.DISABLE_JIT or marker(kind, dtype).exists():  # type: ignore[attr-defined]
+    """Have a child process compile what `module:Class` needs, unless that was done before on this kind of machine."""
+    if os.environ.get(CHILD) or numba.config.DISABLE_JIT or is_compiled(kind, dtype):  # type: ignore[attr-defined]
         return
     path = os.pathsep.join([str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     program = f"from sharpstream.learners.warm import compile_now; compile_now({kind!r}, {dtype!r})"
@@ -38,41 +38,27 @@ def ensure(kind: str, dtype: str) -> None:
     )
 
 
-def is_compiled(learner: object) -> bool:
-    """Whether nothing is left to compile for this learner, as far as it says which kernels it needs."""
-    kind = getattr(learner, "warm_kind", None)
-    return kind is None or marker(kind, learner.config.dtype).exists()  # type: ignore[attr-defined]
+def is_compiled(kind: str, dtype: str) -> bool:
+    """Whether nothing is left to compile for this class."""
+    return marker(kind, dtype).exists()
 
 
 def marker(kind: str, dtype: str) -> Path:
     """The file that says: compiled, from exactly this source, for this processor."""
     machine = hashlib.sha256(f"{jit.source_digest()} {binding.get_host_cpu_name()}".encode()).hexdigest()[:16]
-    return Path(numba.config.CACHE_DIR) / f"{kind}-{dtype}-{machine}.ready"  # type: ignore[attr-defined]
+    name = kind.rpartition(":")[2].lower()
+    return Path(numba.config.CACHE_DIR) / f"{name}-{dtype}-{machine}.ready"  # type: ignore[attr-defined]
 
 
-def compile_now(kind: str, dtype: Any) -> None:
-    """Call everything a learner of this kind ever compiles, then leave the marker."""
+def compile_now(kind: str, dtype: str) -> None:
+    """Call everything a learner of this class ever compiles, through its own small example, then leave the marker."""
+    module, _, name = kind.partition(":")
     tokens = np.arange(60, dtype=np.int32) % 3
-    for learner in _examples(kind, dtype):
-        learner.learn(tokens)
-        learner.predict()
-        learner.evaluate_with_resets(tokens, every=7)
-        learner.hidden_states(tokens)
+    learner = getattr(import_module(module), name).example(dtype)
+    learner.learn(tokens)
+    learner.predict()
+    learner.evaluate_with_resets(tokens, every=7)
+    learner.hidden_states(tokens)
     ready = marker(kind, dtype)
     ready.parent.mkdir(parents=True, exist_ok=True)
     ready.touch()
-
-
-def _examples(kind: str, dtype: Any) -> list[Any]:
-    """Small learners that between them reach every kernel; the sizes do not matter to the compiler."""
-    if kind == "sharp":
-        from sharpstream.config import SharpConfig, SleepConfig
-        from sharpstream.learners.sharp import Sharp
-
-        sleep = SleepConfig(every=50, tags=2, replay_length=16)
-        learner = Sharp(SharpConfig(levels=2, width=4, embedding=2, depth=1, tau=0.0, dtype=dtype, sleep=sleep), 3)
-        return [learner]
-    from sharpstream.config import RecurrentConfig
-    from sharpstream.learners.recurrent import Recurrent
-
-    return [Recurrent(RecurrentConfig(layers=1, width=4, embedding=2, dtype=dtype), 3)]

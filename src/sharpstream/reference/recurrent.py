@@ -20,6 +20,7 @@ from sharpstream.kernels.layout import Layout
 from sharpstream.learners.contract import (
     Array,
     Bits,
+    LearnerBase,
     Regime,
     State,
     Tokens,
@@ -35,7 +36,7 @@ from sharpstream.learners.recurrent_state import COUNTERS, check_state
 CELL_MODULES = {"rnn": nn.RNNCell, "lstm": nn.LSTMCell, "gru": nn.GRUCell}
 
 
-class ReferenceRecurrentLearner:
+class ReferenceRecurrentLearner(LearnerBase):
     """Score x_t by the window before it, learn from that prediction's loss, move the carried state on."""
 
     name: str
@@ -107,6 +108,10 @@ class ReferenceRecurrentLearner:
 
     def parameters(self, *, active: bool = False) -> int:
         return sum(p.numel() for p in self.net.parameters())
+
+    @property
+    def growth_bytes(self) -> int:
+        return 8 * self.config.window  # it fills up with tokens
 
     # ---- one step, on the arrival of x_t -----------------------------------------------------------------------------
 

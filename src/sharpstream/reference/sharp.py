@@ -17,7 +17,17 @@ from torch.nn import functional as F
 
 from sharpstream.config import SharpConfig
 from sharpstream.errors import ConfigError
-from sharpstream.learners.contract import Array, Bits, Regime, State, Tokens, check_tokens, frozen
+from sharpstream.learners.contract import (
+    Array,
+    Bits,
+    LearnerBase,
+    Regime,
+    State,
+    Tokens,
+    check_tokens,
+    frozen,
+    sleep_reports,
+)
 from sharpstream.learners.sharp_parameters import first_values, sharp_layout
 from sharpstream.reference import sleep as sleeping
 from sharpstream.reference import state as exchange
@@ -29,7 +39,7 @@ BlockFactory = Callable[[SharpConfig, int, int], nn.Module]  # (config, vocabula
 EMA = 0.9  # how much of the old reconstruction error each step keeps
 
 
-class ReferenceSharp:
+class ReferenceSharp(LearnerBase):
     """SHARP as DESIGN section 3 has it, under the learner contract."""
 
     name = "sharp"
@@ -113,7 +123,7 @@ class ReferenceSharp:
         self.observed = self.clock = self.sleeps = self.tagged = 0
         self.drowsiness = Drowsiness()
         self.correct: npt.NDArray[np.bool_] = np.zeros(0, dtype=np.bool_)  # of the last learn or evaluate
-        self.sleep_reports: list[Mapping[str, Any]] = []
+        self.sleep_reports = sleep_reports()
 
     def zeros(self, size: int) -> Tensor:
         """A state nothing has been written to."""
@@ -162,6 +172,11 @@ class ReferenceSharp:
     def parameters(self, *, active: bool = False) -> int:
         blocks = [*self.f, *(self.m[:1] if active and not self.config.train_upper_awake else self.m)]
         return sum(p.numel() for block in blocks for p in block.parameters())
+
+    @property
+    def growth_bytes(self) -> int:
+        c, state = self.config, int(max(m.state_size for m in self.m))  # tags and windows fill up, 8 bytes a number
+        return 8 * (c.sleep.tags * (state + c.width) + c.levels * c.window * max(state, c.width, c.input_size))
 
     def metrics(self) -> Mapping[str, Any]:
         return {

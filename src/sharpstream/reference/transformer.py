@@ -21,7 +21,7 @@ from torch.nn import functional as F
 
 from sharpstream.config import TransformerConfig
 from sharpstream.errors import ConfigError, NumericalError, RunError
-from sharpstream.learners.contract import Array, Bits, Regime, State, Tokens, check_resets, check_tokens
+from sharpstream.learners.contract import Array, Bits, LearnerBase, Regime, State, Tokens, check_resets, check_tokens
 from sharpstream.reference.transformer_model import Transformer
 from sharpstream.reference.transformer_windows import WINDOW, Windows, full_windows, segments, short_windows
 
@@ -32,7 +32,7 @@ BATCH_TOKENS = 8192  # read at once when scoring frozen
 BATCH_LOGITS = 1 << 24  # and logits held at once
 
 
-class TransformerLearner:
+class TransformerLearner(LearnerBase):
     """A causal Transformer trained by one Adam update per chunk.
 
     >>> learner = TransformerLearner(TransformerConfig(layers=1, width=8, heads=2, d_ff=8, chunk=4), vocabulary=3)
@@ -224,6 +224,10 @@ class TransformerLearner:
 
     def parameters(self, *, active: bool = False) -> int:
         return sum(p.numel() for p in self.model.parameters())
+
+    @property
+    def growth_bytes(self) -> int:
+        return 8 * self.config.chunk  # it fills up with tokens
 
 
 def bits_of(logits: Tensor, targets: Tensor) -> Scores:

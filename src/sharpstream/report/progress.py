@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from sharpstream.learners.contract import Learner
+
 
 class Display(Protocol):
     """Somebody who watches a run."""
@@ -129,9 +131,7 @@ def clock(seconds: float) -> str:
     return f"{hours} h {minutes:02d} min" if hours < 48 else f"{hours / 24:.1f} days"
 
 
-def tell_if_compiling(note: Callable[[str], None], learner: object) -> None:
+def tell_if_compiling(note: Callable[[str], None], learner: Learner) -> None:
     """Say why nothing happens for a while: this learner's kernels have not been compiled on this machine yet."""
-    from sharpstream.learners.warm import is_compiled
-
-    if not is_compiled(learner):
+    if not learner.compiled():
         note("compiling the kernels for this machine: up to a minute, once")

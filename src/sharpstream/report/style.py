@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from sharpstream.errors import ConfigError
 from sharpstream.evaluate.atomic import write_whole
+from sharpstream.factory import LEARNERS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,7 +46,7 @@ class ArmStyle:
 
 
 ARMS: dict[str, ArmStyle] = {
-    "sharp": ArmStyle("SHARP", VERMILLION, "-", "o"),
+    **{name: ArmStyle(one.label, one.colour, one.line, one.marker) for name, one in LEARNERS.items()},
     "sharp-tick": ArmStyle("SHARP, on-tick", VERMILLION, "--", "o"),
     "film-normed": ArmStyle("film-normed", PURPLE, "--", "P"),
     "film-normed-no-sleep": ArmStyle("film-normed, no sleep", PURPLE, ":", "X"),
@@ -62,19 +63,11 @@ ARMS: dict[str, ArmStyle] = {
     "tau-0.001": ArmStyle("τ = 0.001", BLUE, "--", "s"),
     "tau-0.1": ArmStyle("τ = 0.1", GREEN, "-.", "^"),
     "tau-0": ArmStyle("τ = 0 (no gate)", PURPLE, "--", "v"),
-    "rnn": ArmStyle("RNN", SKY, "-", "s"),
-    "lstm": ArmStyle("LSTM", BLUE, "-", "D"),
-    "gru": ArmStyle("GRU", GREEN, "-", "^"),
-    "clockwork": ArmStyle("Clockwork RNN", GREEN, "--", "v"),
-    "transformer": ArmStyle("Transformer", BLACK, "-.", "*"),
     "transformer-small": ArmStyle("Transformer 0.6M", BLACK, ":", "*"),
     "transformer-5m": ArmStyle("Transformer 5M", BLACK, "--", "<"),
     "transformer-10m": ArmStyle("Transformer 10M", BLACK, "-", ">"),
-    "counts": ArmStyle("Counts", GREY, "-", "p"),
     "ppmd": ArmStyle("PPMd", GREY, "--", "h"),
     "zpaq": ArmStyle("zpaq", GREY, ":", "8"),
-    "unigram": ArmStyle("Unigram", LIGHT, "-.", "d"),
-    "uniform": ArmStyle("Uniform", LIGHT, ":", "."),
     "untrained": ArmStyle("Untrained", LIGHT, "--", "x"),
 }
 

@@ -14,13 +14,14 @@ from functools import reduce
 
 import numpy as np
 
-from sharpstream import __version__, checkpoint
+from sharpstream import checkpoint
 from sharpstream.config import RunConfig
 from sharpstream.config_files import from_dict, to_dict
 from sharpstream.errors import ConfigError, NumericalError, RunError, SharpError
 from sharpstream.learners.contract import Bits, Learner, Sleeper
 from sharpstream.rundir import RunDirectory
 from sharpstream.streams.text import symbols_of
+from sharpstream.version import __version__
 from sharpstream.watching.alarm import Alarm
 from sharpstream.watching.lines import Lines, Part, visible
 from sharpstream.watching.output import Rows, Unread
@@ -132,7 +133,8 @@ class Watch:
 
     def _forget_reports(self) -> None:
         """What sleeps did is kept by the learner until somebody clears it; over months it would fill the memory."""
-        getattr(self.learner, "sleep_reports", []).clear()
+        if isinstance(self.learner, Sleeper):
+            self.learner.sleep_reports.clear()
 
     # ---- what is said ----------------------------------------------------------------------------------------------
 
