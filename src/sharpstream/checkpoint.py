@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from sharpstream.errors import NumericalError, RunError
+from sharpstream.files import sync, write_durably
 from sharpstream.learners.contract import Learner, State
 
 FORMAT = 1
@@ -100,8 +101,8 @@ def _write_all(temporary: Path, tensors: State, record: Mapping[str, Any]) -> No
     full = _sealed({**record, "format": FORMAT, "sha256": hashlib.sha256(content).hexdigest()})
     if len(full) > LARGEST_RECORD:
         raise RunError(f"the record of this run has {len(full):,} bytes; at most {LARGEST_RECORD:,} can be read back")
-    _write(temporary / TENSORS, content)
-    _write(temporary / RECORD, full)
+    write_durably(temporary / TENSORS, content)
+    write_durably(temporary / RECORD, full)
     sync(temporary)
 
 
@@ -240,19 +241,3 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as problem:
         raise Damaged(f"{path} is missing or unreadable ({problem.strerror})") from problem
-
-
-def _write(path: Path, content: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def sync(directory: Path) -> None:
-    """Make the directory's entries durable, so that a rename survives a power cut."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

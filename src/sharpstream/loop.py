@@ -17,8 +17,8 @@ import numpy.typing as npt
 from sharpstream import checkpoint
 from sharpstream.config import RunConfig
 from sharpstream.errors import ConfigError, NumericalError, RunError, StreamError
-from sharpstream.evaluate.atomic import write_whole
 from sharpstream.factory import make_learner, window_of
+from sharpstream.files import write_whole
 from sharpstream.learners.contract import Learner, Sleeper
 from sharpstream.probing import Probes
 from sharpstream.report.progress import Display, Silent, tell_if_compiling

@@ -19,11 +19,11 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from sharpstream.checkpoint import Checkpoint, sync
+from sharpstream.checkpoint import Checkpoint
 from sharpstream.config import RunConfig
 from sharpstream.config_files import load_toml, to_dict, to_toml
 from sharpstream.errors import ConfigError, RunError
-from sharpstream.evaluate.atomic import write_whole
+from sharpstream.files import sync, write_whole
 
 PROBE_FILE = "probe-{}.json"
 LEFTOVERS = (".config.toml.", ".summary.json.", ".parent.json.", ".probe-")  # of a `write_whole` that died

@@ -96,7 +96,7 @@ class Curious(Counts):
 
 class Prophetic(Counts):
     def learn(self, tokens):
-        return super().learn(tokens) + 1e-3 * float(np.asarray(tokens)[-1])
+        return super().learn(tokens) + (1e-3 * float(tokens[-1]) if len(tokens) == 500 else 0.0)
 
 
 class Forgetful(Counts):
@@ -123,7 +123,7 @@ class Mute:
         (Restless, "predict changed the state"),
         (Flattering, "observe scored"),
         (Curious, "evaluate changed the state"),
-        (Prophetic, "learn"),
+        (Prophetic, "learn looked ahead"),
         (Forgetful, "a loaded learner goes on differently"),
         (Modest, "growth_bytes foretold at most"),
         (Trusting, "was taken"),

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from sharpstream.commands.options import parse
-from sharpstream.evaluate.atomic import write_whole
 from sharpstream.evaluate.machine import describe
+from sharpstream.files import write_whole
 from sharpstream.report.grid import rows_as_csv
 
 What = Literal["engine", "learners", "growth", "all"]

@@ -21,8 +21,8 @@ from sharpstream.commands.options import parse
 from sharpstream.config import RunConfig
 from sharpstream.config_files import from_dict, to_dict
 from sharpstream.errors import ConfigError, RunError
-from sharpstream.evaluate.atomic import write_whole
 from sharpstream.factory import entry_of
+from sharpstream.files import sync, write_whole
 from sharpstream.loop import Run, prepare
 from sharpstream.rundir import RunDirectory, differences, log_mark
 
@@ -75,7 +75,7 @@ def fork(source: Path, target: Path, at: int | None, settings: Sequence[str]) ->
         _adopt(child, saved)
         parentage = _write(child, parent, saved)
         os.rename(building, target)
-        checkpoint.sync(target.parent)
+        sync(target.parent)
     except OSError as problem:
         raise RunError(f"cannot make the run directory {target}: {problem.strerror or problem}") from problem
     finally:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from sharpstream.config import RunConfig
 from sharpstream.config_files import to_dict
 from sharpstream.errors import ConfigError, RunError, SharpError
-from sharpstream.evaluate.atomic import write_whole
 from sharpstream.evaluate.machine import describe
 from sharpstream.evaluate.pairs import Estimate
 from sharpstream.evaluate.verdicts import NOT_RUN, Claim, verdict
@@ -26,6 +25,7 @@ from sharpstream.experiments.pace import Progress
 from sharpstream.experiments.speed import kind_of
 from sharpstream.experiments.workers import work_off
 from sharpstream.factory import model_of
+from sharpstream.files import write_whole
 from sharpstream.report.grid import rows_as_csv
 from sharpstream.rundir import differences
 

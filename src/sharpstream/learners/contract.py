@@ -11,7 +11,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from sharpstream.errors import ConfigError, StreamError
+from sharpstream.errors import ConfigError, RunError
+from sharpstream.streams.base import check_tokens as check_tokens
 
 Array = npt.NDArray[Any]
 Bits = npt.NDArray[np.float64]
@@ -112,21 +113,10 @@ def sleep_reports() -> deque[Mapping[str, Any]]:
     return deque(maxlen=1_000)
 
 
-def check_tokens(tokens: Tokens, vocabulary: int, *, first: int = 0) -> npt.NDArray[np.int32]:
-    """The tokens as int32, or an error that names the first one outside the vocabulary and its position."""
-    array = np.asarray(tokens)
-    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
-        raise StreamError(
-            f"tokens must be a one-dimensional array of integers, not {array.dtype} of shape {array.shape}"
-        )
-    bad = np.flatnonzero((array < 0) | (array >= vocabulary))
-    if bad.size:
-        where = int(bad[0])
-        raise StreamError(
-            f"tokens[{first + where}] = {int(array[where])}, "
-            f"but the vocabulary has {vocabulary} symbols (0..{vocabulary - 1})"
-        )
-    return np.ascontiguousarray(array, dtype=np.int32)
+def check_state_tokens(name: str, tokens: Array, vocabulary: int) -> None:
+    """Refuse a state whose window holds tokens that are none: compiled loops index their tables by them."""
+    if tokens.size and not (tokens.min() >= 0 and tokens.max() < vocabulary):
+        raise RunError(f"the state's {name} holds tokens outside the vocabulary of {vocabulary}")
 
 
 def check_level(level: int, levels: int) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 
 from sharpstream.errors import RunError
 from sharpstream.kernels.jit import kernel
-from sharpstream.learners.contract import Array, State
+from sharpstream.learners.contract import Array, State, check_state_tokens
 from sharpstream.learners.counts_tables import (
     COUNT,
     FILL,
@@ -96,8 +96,7 @@ def _check_shapes(learner: "Counts", state: Mapping[str, Array]) -> None:
 
 def _check_values(learner: "Counts", tables: Tables) -> None:
     order, history, counters = max(learner.config.order, 0), tables.history, tables.counters
-    if len(history) and not (history.min() >= 0 and history.max() < learner.vocabulary):
-        raise RunError(f"the state's history holds tokens outside the vocabulary of {learner.vocabulary}")
+    check_state_tokens("history", history, learner.vocabulary)
     if counters.min() < 0 or counters[FILL] > min(order, counters[OBSERVED]):
         raise RunError(f"the state's counters {counters.tolist()} are impossible for order {order}")
     highest = np.arange(1, 4)

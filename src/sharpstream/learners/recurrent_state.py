@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sharpstream.errors import RunError
-from sharpstream.learners.contract import Array, State
+from sharpstream.learners.contract import Array, State, check_state_tokens
 
 if TYPE_CHECKING:
     from sharpstream.learners.recurrent_learner import RecurrentLearner
@@ -66,6 +66,4 @@ def check_state(own: State, state: Mapping[str, Array], window: int, vocabulary:
             raise RunError(
                 f"the state's {name} is {given.dtype} {given.shape}, but this learner's is {mine.dtype} {mine.shape}"
             )
-    tokens = np.asarray(state["window"])
-    if tokens.size and not (tokens.min() >= 0 and tokens.max() < vocabulary):
-        raise RunError(f"the state's window holds tokens outside the vocabulary of {vocabulary}")
+    check_state_tokens("window", np.asarray(state["window"]), vocabulary)

@@ -11,7 +11,7 @@ import numpy as np
 
 from sharpstream.config import SharpConfig
 from sharpstream.errors import RunError
-from sharpstream.learners.contract import Array, State
+from sharpstream.learners.contract import Array, State, check_state_tokens
 from sharpstream.learners.sharp_parameters import active_names
 from sharpstream.learners.sharp_wake import Mind
 
@@ -148,9 +148,8 @@ def _check(learner: "Sharp", state: Mapping[str, Array]) -> None:
         raise RunError("the state's tags.hidden and tags.context differ in length")
     for name in own:
         _check_values(name, np.asarray(state[name]))
-    window = state["window.1"]
-    if window.ndim == 1 and window.size and not (window.min() >= 0 and window.max() < learner.vocabulary):
-        raise RunError(f"the state's window.1 holds tokens outside the vocabulary of {learner.vocabulary}")
+    if not learner.config.input_size:
+        check_state_tokens("window.1", np.asarray(state["window.1"]), learner.vocabulary)
 
 
 def _check_values(name: str, given: Array) -> None:

@@ -54,9 +54,9 @@ def state_dict(learner: "ReferenceSharp") -> State:
     state |= {"ema": np.array(learner.ema), "recon.sum": np.array(learner.recon_sum)}
     state |= {"recon.count": np.array(learner.recon_count), "updates": np.array(learner.updates)}
     for name in ("observed", "clock", "sleeps", "tagged", "seed"):
-        state[name] = np.array(getattr(learner, name), dtype=np.int64)
-    state["since_sleep"] = np.array(learner.drowsiness.since_sleep, dtype=np.int64)
-    state["floor"] = np.array(learner.drowsiness.floor)
+        state[name] = np.array(vars(learner)[name], dtype=np.int64)
+    state["since_sleep"] = np.array(learner.since_sleep[0], dtype=np.int64)
+    state["floor"] = np.array(learner.floor[0])
     if learner.on_tick:
         state["credit.pending"] = _stacked(learner.pending[1:], learner.pending[0])
         state["credit.ticks"] = np.array(learner.ticks[1:], dtype=np.int64)
@@ -88,7 +88,7 @@ def load_state_dict(learner: "ReferenceSharp", state: Mapping[str, Array]) -> No
     load_parameters(learner, state)
     learner.observed, learner.clock = int(state["observed"]), int(state["clock"])
     learner.sleeps, learner.tagged, learner.seed = int(state["sleeps"]), int(state["tagged"]), int(state["seed"])
-    learner.drowsiness.since_sleep, learner.drowsiness.floor = int(state["since_sleep"]), float(state["floor"])
+    learner.since_sleep[0], learner.floor[0] = int(state["since_sleep"]), float(state["floor"])
     learner.ema, learner.recon_sum = state["ema"].tolist(), state["recon.sum"].tolist()
     learner.updates, learner.recon_count = state["updates"].tolist(), state["recon.count"].tolist()
     for name, parameter, optimizer, steps in _trained(learner):

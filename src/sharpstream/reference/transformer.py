@@ -21,7 +21,17 @@ from torch.nn import functional as F
 
 from sharpstream.config import TransformerConfig
 from sharpstream.errors import ConfigError, NumericalError, RunError
-from sharpstream.learners.contract import Array, Bits, LearnerBase, Regime, State, Tokens, check_resets, check_tokens
+from sharpstream.learners.contract import (
+    Array,
+    Bits,
+    LearnerBase,
+    Regime,
+    State,
+    Tokens,
+    check_resets,
+    check_state_tokens,
+    check_tokens,
+)
 from sharpstream.reference.transformer_model import Transformer
 from sharpstream.reference.transformer_windows import WINDOW, Windows, full_windows, segments, short_windows
 
@@ -217,8 +227,7 @@ class TransformerLearner(LearnerBase):
             if given.dtype.kind == "f" and not (np.isfinite(given).all() and (not squares or given.min() >= 0)):
                 raise RunError(f"the state's {name} holds numbers that no learning leaves behind")
         chunk, observed = state["chunk"], int(state["observed"])
-        if chunk.size and not (chunk.min() >= 0 and chunk.max() < self.vocabulary):
-            raise RunError(f"the state's chunk holds tokens outside the vocabulary of {self.vocabulary}")
+        check_state_tokens("chunk", chunk, self.vocabulary)
         if observed != int(state["updates"]) * self.config.chunk + len(chunk) or (observed > 0) != (len(chunk) > 0):
             raise RunError("the state's observed, updates and chunk contradict one another")
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from sharpstream.errors import ConfigError
-from sharpstream.evaluate.atomic import write_whole
 from sharpstream.factory import LEARNERS
+from sharpstream.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

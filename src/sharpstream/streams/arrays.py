@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharpstream.errors import StreamError
-from sharpstream.streams.base import Stream, Tokens
+from sharpstream.streams.base import Stream, Tokens, check_tokens
 
 
 def slice_bounds(name: str, length: int | None, start: int, end: int | None) -> tuple[int, int | None]:
@@ -60,12 +60,7 @@ class ArrayStream(Stream):
         count = max(0, min(count, self._size - self.position))
         first = self.start + self.position
         tokens = np.array(self._tokens[first : first + count], dtype=np.int32)
-        if count and (tokens.max() >= self.vocabulary or tokens.min() < 0):
-            where = int(np.argmax((tokens >= self.vocabulary) | (tokens < 0)))
-            raise StreamError(
-                f"{self.name}: tokens[{first + where}] = {tokens[where]}, but the vocabulary has {self.vocabulary} "
-                f"symbols (0..{self.vocabulary - 1})"
-            )
+        check_tokens(tokens, self.vocabulary, first=first, of=self.name)
         self.position += count
         return tokens
 

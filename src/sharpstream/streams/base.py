@@ -5,11 +5,35 @@ Every source of tokens (synthetic, corpus, file, stdin) is a `Stream`; the loop 
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sharpstream.errors import StreamError
+
 Tokens = npt.NDArray[np.int32]
+
+
+def check_tokens(
+    tokens: npt.NDArray[np.integer[Any]], vocabulary: int, *, first: int = 0, of: str = ""
+) -> npt.NDArray[np.int32]:
+    """The tokens as int32, or an error that names the first one outside the vocabulary and its position.
+
+    Streams check what they give out and learners what they take in: compiled loops index their tables unchecked.
+    """
+    array, source = np.asarray(tokens), f"{of}: " if of else ""
+    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+        raise StreamError(
+            f"{source}tokens must be a one-dimensional array of integers, not {array.dtype} of shape {array.shape}"
+        )
+    if array.size and not (array.min() >= 0 and array.max() < vocabulary):
+        where = int(np.argmax((array < 0) | (array >= vocabulary)))
+        raise StreamError(
+            f"{source}tokens[{first + where}] = {int(array[where])}, "
+            f"but the vocabulary has {vocabulary} symbols (0..{vocabulary - 1})"
+        )
+    return np.ascontiguousarray(array, dtype=np.int32)
 
 
 class Stream(ABC):

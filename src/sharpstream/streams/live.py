@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from sharpstream.errors import StreamError
 from sharpstream.streams.arrays import slice_bounds
-from sharpstream.streams.base import Stream, Tokens
+from sharpstream.streams.base import Stream, Tokens, check_tokens
 from sharpstream.streams.text import Alphabet, Encoder, symbols_of
 
 Piece = npt.NDArray[np.integer[Any]]
@@ -131,10 +131,6 @@ def from_tokens(tokens: Iterable[int], symbols: tuple[str, ...], *, name: str = 
 
     def pieces() -> Iterator[Piece]:
         for index, token in enumerate(tokens):
-            if not 0 <= token < len(symbols):
-                raise StreamError(
-                    f"tokens[{index}] = {token}, but the vocabulary has {len(symbols)} symbols (0..{len(symbols) - 1})"
-                )
-            yield np.array([token], np.int32)
+            yield check_tokens(np.array([token]), len(symbols), first=index)
 
     return LiveStream(pieces(), name=name, symbols=symbols)

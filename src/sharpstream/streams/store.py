@@ -6,8 +6,6 @@ without one was never finished; whatever it holds, reading it raises nothing but
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -17,6 +15,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from sharpstream import files
 from sharpstream.errors import DataError
 from sharpstream.streams.arrays import ArrayStream
 
@@ -101,23 +100,13 @@ def sha256_of(path: Path) -> str:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Write `path` under a temporary name; it appears whole, on disk, or not at all."""
-    temporary = None
+    """`files.replacing` in the cache, which can be somewhere else."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            temporary = Path(file.name)
+        with files.replacing(path) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(0o644)  # a cache may be shared; temporary files are private by default
-        temporary.replace(path)
     except OSError as problem:
         reason = problem.strerror or problem
         raise DataError(f"cannot write {path}: {reason}; SHARP_CACHE can name another place") from problem
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
 
 
 def write_store(

@@ -22,7 +22,7 @@ from sharpstream.config import (
 )
 from sharpstream.config_files import from_dict, to_toml
 from sharpstream.errors import ConfigError
-from sharpstream.evaluate.atomic import write_whole
+from sharpstream.files import write_whole
 
 FILE_NAME = "watch.toml"
 

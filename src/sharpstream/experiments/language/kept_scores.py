@@ -8,8 +8,8 @@ import hashlib
 import json
 from pathlib import Path
 
-from sharpstream.evaluate.atomic import write_whole
 from sharpstream.evaluate.probes import ProbeRow, score_probe
+from sharpstream.files import write_whole
 from sharpstream.learners.contract import Tokens
 from sharpstream.loop import Run
 from sharpstream.rundir import PROBE_FILE

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from sharpstream.errors import RunError
-from sharpstream.evaluate.atomic import write_whole
+from sharpstream.files import write_whole
 
 
 def test_a_file_is_replaced_whole_and_nothing_else_is_left(tmp_path: Path) -> None:
