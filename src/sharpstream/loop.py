@@ -19,6 +19,7 @@ from sharpstream.config import RunConfig
 from sharpstream.errors import ConfigError, NumericalError, RunError, StreamError
 from sharpstream.factory import make_learner, window_of
 from sharpstream.files import write_whole
+from sharpstream.kernels.jit import EXACT
 from sharpstream.learners.contract import Learner, Sleeper
 from sharpstream.probing import Probes
 from sharpstream.report.progress import Display, Silent, tell_if_compiling
@@ -150,6 +151,7 @@ class Run(RunState):
             "seed": self.config.seed,
             "regime": dict(self.learner.regime),
             "state_sha256": latest["sha256"],
+            **({} if EXACT.holds else {"resume": "not exactly resumable"}),
             **({} if parent is None else {"parent": parent}),
         }
         write_whole(self.directory.summary_file, json.dumps(summary, indent=1) + "\n")

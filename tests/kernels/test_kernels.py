@@ -1,11 +1,18 @@
 """Primitives against NumPy, the C library and torch: right in both precisions, and no NaN swallowed."""
 
 import math
+import os
+import tomllib
+import warnings
+from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from packaging.requirements import Requirement
 
+from sharpstream.kernels import jit
 from sharpstream.kernels.adam import adam_outer, adam_outer_backward, adam_outers, adam_step, adam_vector
 from sharpstream.kernels.elementary import exp_shifted, gelu, gelu_backward, tanh_inplace
 from sharpstream.kernels.jit import kernel
@@ -139,3 +146,56 @@ def test_buffers_walked_together_begin_at_different_places_of_their_pages():
     layout = Layout({"w": (1_000, 1_000)})
     starts = [layout.zeros("float32", place).ctypes.data % PAGE for place in range(3)]
     assert starts == [0, STAGGER, 2 * STAGGER]
+
+
+# ---- what exact resume rests on --------------------------------------------------------------------------------------
+
+
+def test_a_numba_with_other_inner_parts_is_told_once_and_marks_its_runs():
+    class Stranger:
+        """A code library of a Numba to come."""
+
+    exact = jit.Exactness()
+    with pytest.warns(UserWarning, match="Stranger has no _finalize_final_module.*not exactly resumable"):
+        jit._keep_callees_private(Stranger, exact)
+    assert not exact.holds
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exact.lose("again")  # once is enough
+    assert jit.EXACT.holds, "the Numba that the tests run with is one we know"
+
+
+def test_inner_parts_that_changed_behind_their_names_are_found_out_when_something_is_compiled():
+    class Changed:
+        def _finalize_final_module(self):
+            self.finished = True
+
+        def _get_module_for_linking(self):
+            pass
+
+    exact = jit.Exactness()
+    jit._keep_callees_private(Changed, exact)
+    assert exact.holds
+    library = Changed()  # has no _shared_module
+    with pytest.warns(UserWarning, match="_shared_module.*not exactly resumable"):
+        library._finalize_final_module()
+    assert library.finished, "the kernel is compiled all the same"
+    assert not exact.holds
+
+
+@pytest.mark.parametrize("name", ["numba", "llvmlite", "numpy"])
+def test_the_bounds_of_what_bits_hang_on_are_stated_and_kept(name):
+    declared = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["dependencies"]
+    (bound,) = [Requirement(one) for one in declared if Requirement(one).name == name]
+    assert {one.operator for one in bound.specifier} == {">=", "<"}
+    assert version(name) in bound.specifier, f"these tests run with {name} {version(name)}, which {bound} leaves out"
+
+
+def test_caches_of_old_sources_are_removed_and_those_in_use_are_not(tmp_path, monkeypatch):
+    monkeypatch.setenv("SHARP_CACHE", str(tmp_path))
+    root, now = tmp_path / "numba", 1e9
+    for name, age in (("old", 40), ("recent", 20)):
+        (root / name).mkdir(parents=True)
+        os.utime(root / name, (now - age * 86_400, now - age * 86_400))
+    jit.prune_caches(now)
+    assert {path.name for path in root.iterdir()} == {"recent", jit.source_digest()}

@@ -1,12 +1,15 @@
 """How kernels are compiled: one decorator, one cache that can never be stale.
 
 Numba's own cache notices a change in a function's file but not in the files it calls. So the cache directory is named
-after the contents of every source file of the package: any edit starts a new one, an unchanged install reuses it.
+after the contents of every source file of the package: any edit starts a new one, an unchanged install reuses it, and
+those that nobody has used for a month are removed.
 """
 
 import functools
 import hashlib
 import os
+import shutil
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +23,7 @@ from numba.core.codegen import CPUCodeLibrary
 Function = TypeVar("Function", bound=Callable[..., object])
 Array = npt.NDArray[Any]  # float32 or float64 throughout one call
 LOWEST: Any = np.int64(1)  # level 1, typed: a literal 1 would compile every function it is passed to once more
+UNUSED = 30 * 86_400.0  # seconds
 COMPILED_PACKAGES = ("kernels", "memory", "pattern", "sleep", "learners")
 
 
@@ -40,6 +44,16 @@ def cache_directory() -> Path:
     return root / "numba" / source_digest()
 
 
+def prune_caches(now: float) -> None:
+    """Remove the caches of other sources that no process has used for a month; ours is marked as used."""
+    ours = cache_directory()
+    ours.mkdir(parents=True, exist_ok=True)
+    os.utime(ours)
+    for other in ours.parent.iterdir():
+        if other != ours and now - other.stat().st_mtime > UNUSED:
+            shutil.rmtree(other, ignore_errors=True)
+
+
 if not os.environ.get("NUMBA_CACHE_DIR"):
     numba.config.CACHE_DIR = str(cache_directory())  # type: ignore[attr-defined]
 
@@ -49,33 +63,62 @@ OPTIONS: Any = {"error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz
 _compile = numba.njit(cache=True, nogil=True, **OPTIONS)
 
 
-def _keep_callees_private() -> None:
+class Exactness:
+    """Whether what was compiled in this process gives the same bits in every process: what exact resume rests on."""
+
+    def __init__(self) -> None:
+        self.holds = True
+
+    def lose(self, why: object) -> None:
+        """Say once that runs of this process cannot be promised to continue to the last bit."""
+        if self.holds:
+            self.holds = False
+            told = (
+                f"Numba {numba.__version__} is not one that sharpstream knows ({why}): runs are not exactly resumable"
+            )
+            warnings.warn(f"{told}; install the versions that pyproject.toml names", stacklevel=2)
+
+
+EXACT = Exactness()
+
+
+def _keep_callees_private(library_class: Any, exact: Exactness) -> None:
     """Let every compiled kernel run its own copies of the kernels it calls, in every process.
 
     Numba leaves those copies as weak symbols: a copy that another kernel brought into the process earlier is called
     instead, and LLVM may have rounded the two differently. The last bit then hung on which kernel was loaded first.
 
-    These are Numba's inner parts. Where a later Numba has others, kernels are as good but for that last bit:
-    tests/learners/test_warm.py would say so.
+    These are Numba's inner parts. Where another Numba has others, kernels are as good but for that last bit; then the
+    person is told, and the runs say so.
     """
-    library_class: Any = CPUCodeLibrary  # Numba is not typed
-    if not all(hasattr(library_class, name) for name in ("_finalize_final_module", "_get_module_for_linking")):
+    needed = ("_finalize_final_module", "_get_module_for_linking")
+    missing = [name for name in needed if not hasattr(library_class, name)]
+    if missing:
+        exact.lose(f"{library_class.__name__} has no {missing[0]}")
         return
     finish = library_class._finalize_final_module
 
     def finish_private(library: Any) -> None:
-        if library._shared_module is None:  # just compiled; what comes from the cache was made private before
-            library._finalized = True  # as the next call asks; what other kernels link stays as Numba made it
-            library._get_module_for_linking()
-            for function in library._final_module.functions:
-                if function.linkage == binding.Linkage.linkonce_odr and not function.is_declaration:
-                    function.linkage = binding.Linkage.internal
+        try:
+            _make_private(library)
+        except (AttributeError, TypeError, ValueError) as problem:
+            exact.lose(problem)
         finish(library)
 
     library_class._finalize_final_module = finish_private
 
 
-_keep_callees_private()
+def _make_private(library: Any) -> None:
+    if library._shared_module is not None:
+        return  # it comes from the cache, and was made private before
+    library._finalized = True  # as the next call asks; what other kernels link stays as Numba made it
+    library._get_module_for_linking()
+    for function in library._final_module.functions:
+        if function.linkage == binding.Linkage.linkonce_odr and not function.is_declaration:
+            function.linkage = binding.Linkage.internal
+
+
+_keep_callees_private(CPUCodeLibrary, EXACT)
 
 
 def kernel(function: Function) -> Function:

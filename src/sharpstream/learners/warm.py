@@ -3,11 +3,13 @@
 A process that compiled an LSTM held 278 MB for as long as it lived, one that loaded it from the cache 162 MB.
 """
 
+import contextlib
 import functools
 import hashlib
 import os
 import subprocess
 import sys
+import time
 from importlib import import_module
 from pathlib import Path
 
@@ -24,7 +26,12 @@ PACKAGE = Path(__file__).parents[1]
 @functools.cache
 def ensure(kind: str, dtype: str) -> None:
     """Have a child process compile what `module:Class` needs, unless that was done before on this kind of machine."""
-    if os.environ.get(CHILD) or numba.config.DISABLE_JIT or is_compiled(kind, dtype):  # type: ignore[attr-defined]
+    if os.environ.get(CHILD) or numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return
+    if not os.environ.get("NUMBA_CACHE_DIR"):
+        with contextlib.suppress(OSError):  # a cache that cannot be written is no reason not to learn
+            jit.prune_caches(time.time())
+    if is_compiled(kind, dtype):
         return
     path = os.pathsep.join([str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     program = f"from sharpstream.learners.warm import compile_now; compile_now({kind!r}, {dtype!r})"
