@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -155,11 +156,11 @@ def test_nothing_that_is_reported_was_tuned_on_and_nobody_learns_from_the_future
     for scale in ("laptop", "paper"):
         tuned = text8_tuning.SCALES[scale].span
         for name in (scale, f"long-{scale}"):
-            reported = segments.SCALES[name]
+            reported = segments.resolved(segments.SCALES[name], 52 * segments.MILLION)
             assert not any(overlap(tuned, span) for span in (*reported.segments, reported.future))
             assert not any(overlap(reported.future, span) for span in reported.segments)
         ablations = variants.SCALES[scale]
-        assert not any(overlap(tuned, span) for span in (*ablations.parts, ablations.future))
+        assert not any(overlap(tuned, span) for span in (*ablations.segments, ablations.future))
 
 
 def test_every_arm_of_a_segment_reads_the_same_text_with_the_same_seed():
@@ -331,17 +332,41 @@ def test_the_published_best_must_be_run_and_be_the_best():
     published = {"sharp": (2.4, 2.4, 2.4), "rnn": (2.7, 2.7, 2.7), "gru": (2.2, 2.2, 2.2)}
     bits = {"sharp": 3.2, "rnn": 2.5, "gru": 2.4}
 
-    def first(*arms):
-        return text8.claims([row(arm, 0, "forward_bits", bits[arm]) for arm in arms], published)[0]
+    def first(*arms, segments=(0, 1)):
+        rows = [row(arm, segment, "forward_bits", bits[arm]) for arm in arms for segment in segments]
+        return text8.claims(rows, published)[0]
 
     assert first("sharp", "rnn").verdict == "not run"
+    assert first("gru").verdict == "not run", "nobody to compare with"
     assert (first("sharp", "rnn", "gru").verdict, first("sharp", "rnn", "gru").published) == (
-        "agrees",
+        "holds",
         "GRU 2.20, SHARP 2.40",
     )
+    assert first("sharp", "rnn", "gru", segments=(0,)).verdict == "not decided (n = 1)"
     assert "GRU has the fewest" in first("sharp").claim
     bits["gru"] = 2.6
     assert first("sharp", "rnn", "gru").verdict == "differs"
+
+
+def test_the_long_stream_and_its_future_are_those_of_the_corpus_that_is_there(monkeypatch):
+    settings = {"scale": "long-paper", "protocol": "paper", "arm": "sharp", "segment": 0}
+    for length, tokens, future in ((52, 50, (51, 52)), (100, 90, (99, 100)), (71, 60, (70, 71))):
+        monkeypatch.setattr(segments, "corpus_length", lambda name, length=length: length * segments.MILLION)
+        assert segments.config_of(settings).tokens == tokens * segments.MILLION
+        assert segments.scale_of(settings).future == tuple(mark * segments.MILLION for mark in future)
+    monkeypatch.setattr(segments, "corpus_length", lambda name: 9 * segments.MILLION)
+    with pytest.raises(ConfigError, match="text8 has 9,000,000 characters here; this scale needs at least 12,000,000"):
+        segments.config_of(settings)
+    laptop = {**settings, "scale": "long-laptop"}
+    assert segments.scale_of(laptop) == segments.SCALES["long-laptop"], "what was run does not hang on the corpus"
+
+
+def test_no_page_gives_a_verdict_of_its_own():
+    """Words that decide come from evaluate/verdicts.py alone."""
+    package = Path(segments.__file__).parents[1]
+    for path in package.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r'"(agrees|differs|holds|does not hold|no difference|not decided)"', text), path
 
 
 def test_a_learner_that_diverges_is_a_result_and_stops_nobody(tmp_path):

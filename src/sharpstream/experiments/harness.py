@@ -40,7 +40,7 @@ EXPERIMENTS = {
     "replay-quality": "sharpstream.experiments.simulations.replay_quality",
     "acceleration": "sharpstream.experiments.simulations.acceleration",
     "text8": "sharpstream.experiments.language.text8",
-    "text8-long": "sharpstream.experiments.language.text8_long",
+    "text8-long": "sharpstream.experiments.language.text8:LONG",
     "text8-sleep": "sharpstream.experiments.language.text8_sleep",
     "text8-threshold": "sharpstream.experiments.language.text8_threshold",
     "text8-wide": "sharpstream.experiments.language.text8_wide",
@@ -99,7 +99,8 @@ def experiment_named(name: str) -> Experiment:
     """The experiment of that name, or an error that lists them."""
     if name not in EXPERIMENTS:
         raise ConfigError(f"there is no experiment {name!r}; there are: {', '.join(EXPERIMENTS)}")
-    found: Experiment = import_module(EXPERIMENTS[name]).EXPERIMENT
+    module, _, own_name = EXPERIMENTS[name].partition(":")  # a module may hold several
+    found: Experiment = getattr(import_module(module), own_name or "EXPERIMENT")
     return found
 
 

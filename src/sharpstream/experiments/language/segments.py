@@ -3,12 +3,14 @@
 `text8` and `text8-long` are this with different scales; so is anything that compares all learners on parts of a text.
 """
 
+import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from sharpstream.config import RunConfig, StreamConfig
+from sharpstream.errors import ConfigError
 from sharpstream.evaluate.protocols import protocol_named
 from sharpstream.experiments.harness import Job, Row
 from sharpstream.experiments.language.arms import (
@@ -21,8 +23,12 @@ from sharpstream.experiments.language.arms import (
     run_of,
 )
 from sharpstream.experiments.language.measure import DIRECTIONS, Span, compressed, measured, probe_spans
+from sharpstream.streams import open_stream
+from sharpstream.streams.catalogue import entries, status_of
+from sharpstream.streams.text8 import CANONICAL
 
 MILLION = 1_000_000
+LONGEST = 90 * MILLION  # characters of the published long stream
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,8 @@ class Scale:
     """Who is run; all of them when not given."""
     times: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """On how many of the segments an arm is run, and with how many seeds on each; else on all, with one."""
+    whole: bool = False
+    """The one segment and the future are taken from the corpus that is there (`resolved`)."""
 
 
 FUTURE = (51 * MILLION, 52 * MILLION)  # of the 52M characters we have; 50M to 51M are for tuning
@@ -79,8 +87,41 @@ SCALES = {
         "python-docs", "tiny", ((0, 10_000),), (12_000, 13_000), 1_000, 1_000, (2_000, 500), QUICK_ARMS
     ),
     "long-laptop": Scale("text8", "128", ((0, 20 * MILLION),), FUTURE, MILLION, 100_000, (2 * MILLION, 20_000)),
-    "long-paper": Scale("text8", "512", ((0, 50 * MILLION),), FUTURE, MILLION, 100_000, (5 * MILLION, 20_000)),
+    "long-paper": Scale(
+        "text8", "512", ((0, LONGEST),), (99 * MILLION, CANONICAL), MILLION, 100_000, (5 * MILLION, 20_000), whole=True
+    ),
 }
+
+
+def resolved(scale: Scale, length: int) -> Scale:
+    """The scale on a corpus of so many characters: as many tens of millions as leave two, at most the published 90.
+
+    >>> whole = SCALES["long-paper"]
+    >>> [(one.segments[0][1], one.future) for one in (resolved(whole, 52 * MILLION), resolved(whole, CANONICAL))]
+    [(50000000, (51000000, 52000000)), (90000000, (99000000, 100000000))]
+    """
+    if not scale.whole:
+        return scale
+    step = 10 * MILLION
+    end = min(LONGEST, (length - 2 * MILLION) // step * step)
+    if end < step:
+        raise ConfigError(
+            f"{scale.stream} has {length:,} characters here; this scale needs at least {step + 2 * MILLION:,}"
+        )
+    return replace(scale, segments=((0, end),), future=(length - MILLION, length))
+
+
+def scale_of(settings: Mapping[str, Any]) -> Scale:
+    """The scale of a job, on the corpus that is there; where it is not here yet, on the one that would be fetched."""
+    scale = SCALES[settings["scale"]]
+    return resolved(scale, corpus_length(scale.stream)) if scale.whole else scale
+
+
+@functools.cache
+def corpus_length(name: str) -> int:
+    """Characters of a corpus, and a word to the person about it when it is not the whole."""
+    absent = next(status_of(entry)[0] for entry in entries() if entry.name == name) == "to download"
+    return CANONICAL if absent else (open_stream(StreamConfig(name=name), seed=0).length or CANONICAL)
 
 
 def jobs(scale: str, protocol: str) -> list[Job]:
@@ -113,7 +154,7 @@ def _job(scale: str, protocol: str, arm: str, number: int, repetition: int) -> J
 
 def config_of(settings: Mapping[str, Any]) -> RunConfig:
     """The run of a job; of a compressor, which part of the text it reads."""
-    s, arm = SCALES[settings["scale"]], settings["arm"]
+    s, arm = scale_of(settings), settings["arm"]
     start, end = s.segments[settings["segment"]]
     if arm in COMPRESSORS:
         base = RunConfig()
@@ -137,12 +178,14 @@ def seed_of(segment: int, repetition: int) -> int:
 def work(job: Job, directory: Path) -> list[Row]:
     """One arm on one segment."""
     settings, config = job.settings, config_of(job.settings)
-    s, protocol = SCALES[settings["scale"]], protocol_named(settings["protocol"])
+    s, protocol = scale_of(settings), protocol_named(settings["protocol"])
     start, end = config.stream.start, config.stream.end or 0
     probes = probe_spans((start, end), s.future, min(s.probe, (end - start) // 2))
     if settings["arm"] in COMPRESSORS:
-        return compressed(settings["arm"], config, protocol, probes)
-    return measured(directory, config, settings["arm"], protocol, probes)
+        rows = compressed(settings["arm"], config, protocol, probes)
+    else:
+        rows = measured(directory, config, settings["arm"], protocol, probes)
+    return [{**row, "future": "{}-{}".format(*s.future)} for row in rows] if s.whole else rows
 
 
 def runs(job: Job) -> list[RunConfig]:

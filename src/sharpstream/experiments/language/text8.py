@@ -1,8 +1,12 @@
-"""text8: every learner on whole segments of text8, read once; the paper's main table, with its humblers beside it."""
+"""text8 and text8-long: every learner on text8, read once, in segments or in one long stream.
+
+The paper's two main tables, with their humblers beside them.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from sharpstream.evaluate.verdicts import Claim, verdict
 from sharpstream.experiments.harness import Experiment, Finding, Row
 from sharpstream.experiments.language import pictures, segments, tables
 from sharpstream.experiments.language.arms import BLOCKS, COMPRESSORS
@@ -24,6 +28,15 @@ PUBLISHED: Published = {
     "clockwork": (2.95, 2.79, 2.92),
     "transformer-5m": (2.41, 2.33, 2.38),
     "transformer-10m": (2.43, 2.37, 2.41),
+}
+PUBLISHED_LONG: Published = {  # after 90M characters
+    "sharp": (2.36, 2.32, 2.33),
+    "rnn": (2.70, 4.63, 4.63),
+    "lstm": (3.17, 3.16, 3.14),
+    "gru": (2.57, 2.50, 2.56),
+    "clockwork": (2.88, 2.85, 2.78),
+    "transformer-10m": (2.22, 2.15, 2.20),
+    "transformer-5m": (2.19, 2.12, 2.17),
 }
 UNCAPPED = "clockwork"  # its published bits are the only ones without the cap
 
@@ -47,13 +60,8 @@ def more_figures(rows: Sequence[Row]) -> dict[str, "Figure"]:
     return pictures.known_figures(drawings)
 
 
-def findings(rows: Sequence[Row]) -> list[Finding]:
-    """Is SHARP the best of the neural learners, and how does it stand against counting and compressing?"""
-    return claims(rows, PUBLISHED)
-
-
 def claims(rows: Sequence[Row], published: Published) -> list[Finding]:
-    """The same for any published table."""
+    """Is SHARP the best of the neural learners, and how does it stand against counting and compressing?"""
     found = [_best_of_neural(rows, direction, published) for direction in DIRECTIONS]
     rivals = (*(name for name in published if name != "sharp"), "transformer-small")
     for arm in rivals:
@@ -72,9 +80,9 @@ def _best_of_neural(rows: Sequence[Row], direction: str, published: Published) -
     known = tables.means_on_shared(rows, (*published, "transformer-small"), f"{direction}_bits")
     ranked = sorted(known.items(), key=lambda pair: pair[1])
     shown = ", ".join(f"{arm_style(arm).label} {bits:.3f}" for arm, bits in ranked) or "-"
-    if best not in known or len(known) < 2:
-        return Finding(claim, theirs, shown, "not run")
-    return Finding(claim, theirs, shown, "agrees" if ranked[0][0] == best else "differs")
+    others = [tables.difference(rows, best, arm, f"{direction}_bits") for arm in known if arm != best]
+    word = verdict(others if best in known else [None], Claim("below", tables.HAIR))
+    return Finding(claim, theirs, shown, word)
 
 
 def _better(rows: Sequence[Row], ours: str, theirs: str, published: str) -> Finding:
@@ -82,13 +90,8 @@ def _better(rows: Sequence[Row], ours: str, theirs: str, published: str) -> Find
     return tables.better(rows, ours, theirs, "bits", claim, published)
 
 
-def page(rows: Sequence[Row]) -> str:
-    """The main table, the differences, retention, and the published table."""
-    return all_tables(rows, PUBLISHED)
-
-
 def all_tables(rows: Sequence[Row], published: Published) -> str:
-    """The same for any published table."""
+    """The main table, the differences, retention, and the published table."""
     bits = ("bits", *(f"{direction}_bits" for direction in DIRECTIONS))
     parts = [
         tables.main_table(rows, "All learners"),
@@ -113,15 +116,21 @@ def published_table(rows: Sequence[Row], published: Published) -> str:
     return markdown(Grid(title="The published table", columns=columns, rows=tuple(lines), note=note))
 
 
-EXPERIMENT = Experiment(
-    name="text8",
-    title="every learner on whole segments of text8, read once",
-    jobs=segments.jobs,
-    work=segments.work,
-    figure=figure,
-    findings=findings,
-    runs=segments.runs,
-    scored=segments.scored,
-    more_figures=more_figures,
-    page=page,
-)
+def study(name: str, title: str, published: Published, kind: str) -> Experiment:
+    """All learners on one kind of scale (`segments.SCALES`), beside one published table."""
+    return Experiment(
+        name=name,
+        title=title,
+        jobs=lambda scale, protocol: segments.jobs(f"{kind}{scale}", protocol),
+        work=segments.work,
+        figure=figure,
+        findings=lambda rows: claims(rows, published),
+        runs=segments.runs,
+        scored=segments.scored,
+        more_figures=more_figures,
+        page=lambda rows: all_tables(rows, published),
+    )
+
+
+EXPERIMENT = study("text8", "every learner on whole segments of text8, read once", PUBLISHED, "")
+LONG = study("text8-long", "every learner on one long stream of text8", PUBLISHED_LONG, "long-")

@@ -1,7 +1,6 @@
 """SHARP against itself with one thing changed, on the same text, from the same weights: what the ablations share."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,32 +9,27 @@ from sharpstream.evaluate.protocols import protocol_named
 from sharpstream.experiments.harness import Experiment, Finding, Job, Row
 from sharpstream.experiments.language import pictures, tables
 from sharpstream.experiments.language.arms import SIZES, run_of
-from sharpstream.experiments.language.measure import DIRECTIONS, Span, measured, probe_spans
-from sharpstream.experiments.language.segments import FUTURE, MILLION, seed_of
+from sharpstream.experiments.language.measure import DIRECTIONS, measured, probe_spans
+from sharpstream.experiments.language.segments import FUTURE, MILLION, Scale, seed_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Change = Callable[[SharpConfig], SharpConfig]
-
-
-@dataclass(frozen=True)
-class Scale:
-    """Which text, which parts of it, and how large SHARP is."""
-
-    stream: str
-    size: str
-    parts: tuple[Span, ...]
-    future: Span
-    probe: int
-    log_every: int
+ONCE = (0, 0)  # a part is not scored again on the way
 
 
 SCALES = {
-    "quick": Scale("python-docs", "tiny", ((0, 6_000),), (12_000, 13_000), 1_000, 1_000),
-    "laptop": Scale("text8", "128", ((0, 3 * MILLION), (10 * MILLION, 13 * MILLION)), FUTURE, MILLION, 50_000),
+    "quick": Scale("python-docs", "tiny", ((0, 6_000),), (12_000, 13_000), 1_000, 1_000, ONCE),
+    "laptop": Scale("text8", "128", ((0, 3 * MILLION), (10 * MILLION, 13 * MILLION)), FUTURE, MILLION, 50_000, ONCE),
     "paper": Scale(
-        "text8", "128", tuple((m * 10 * MILLION, (m + 1) * 10 * MILLION) for m in range(5)), FUTURE, MILLION, 100_000
+        "text8",
+        "128",
+        tuple((m * 10 * MILLION, (m + 1) * 10 * MILLION) for m in range(5)),
+        FUTURE,
+        MILLION,
+        100_000,
+        ONCE,
     ),
 }
 
@@ -43,7 +37,7 @@ SCALES = {
 def config_of(job: Job, changes: Mapping[str, Change], of: str = "sharp") -> RunConfig:
     """The run of a variant of this SHARP: only what its change changes differs from the others."""
     scale, part = SCALES[job.settings["scale"]], job.settings["part"]
-    start, end = scale.parts[part]
+    start, end = scale.segments[part]
     base = run_of(of, SIZES[scale.size], job.settings["protocol"])
     return base.replace(
         sharp=changes[job.settings["arm"]](base.sharp),
@@ -79,13 +73,13 @@ def ablation(
         return [
             _job({"scale": scale, "protocol": protocol, "arm": arm, "part": part}, repetition)
             for repetition in range(seeds)
-            for part in range(len(SCALES[scale].parts))
+            for part in range(len(SCALES[scale].segments))
             for arm in (changes if repetition == 0 else twice)
         ]
 
     def work(job: Job, directory: Path) -> list[Row]:
         config, scale = config_of(job, changes, of), SCALES[job.settings["scale"]]
-        start, end = scale.parts[job.settings["part"]]
+        start, end = scale.segments[job.settings["part"]]
         probes = probe_spans((start, end), scale.future, min(scale.probe, (end - start) // 2))
         return measured(directory, config, job.settings["arm"], protocol_named(job.settings["protocol"]), probes)
 
