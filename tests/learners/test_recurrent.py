@@ -175,3 +175,18 @@ def test_a_state_of_another_learner_is_refused():
     with pytest.raises(RunError, match="outside the vocabulary"):
         learner.load_state_dict(good | {"window": np.array([7])})
     assert same(good, learner.state_dict())
+
+
+def test_every_array_of_the_mind_reaches_the_state():
+    """A field that somebody adds to the mind and forgets in the state would break resume without a word."""
+    learner = Recurrent(RecurrentConfig(cell="lstm", layers=2, width=6, embedding=4), 5)
+    learner.learn(np.arange(60) % 5)
+    before, seen = learner.state_dict(), set()
+    for field, array in learner.mind._asdict().items():
+        kept = array.copy()
+        array[...] = kept - 1
+        after = learner.state_dict()
+        if before.keys() != after.keys() or any(not np.array_equal(before[name], after[name]) for name in before):
+            seen.add(field)
+        array[...] = kept
+    assert seen == set(learner.mind._fields)

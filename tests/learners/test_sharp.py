@@ -223,3 +223,20 @@ def test_reports_of_sleeps_that_nobody_reads_do_not_fill_the_memory(small):
     assert learner.sleeps > 1_100
     assert len(learner.sleep_reports) == 1_000
     assert learner.sleep_reports[-1]["tokens"] == 6_000, "the oldest are let go, not the newest"
+
+
+def test_every_array_of_the_mind_reaches_the_state(small, tokens):
+    """A field that somebody adds to the mind and forgets in the state would break resume without a word."""
+    config = replace(small, tau=0.0, train_upper_awake=True, credit="on-tick")
+    vectors = np.random.default_rng(0).standard_normal((7, 3))
+    reading = (Sharp(config, 7), Sharp(replace(config, input_size=3), 7, vectors=vectors))
+    seen = set()
+    for learner in reading:
+        learner.learn(tokens[:300])
+        before = learner.state_dict()
+        for field, array in learner.mind._asdict().items():
+            kept = array.copy()
+            array[...] = np.where(np.isfinite(kept), kept - 1, 1.0)
+            seen |= {field} if not same(before, learner.state_dict()) else set()
+            array[...] = kept
+    assert seen == set(learner.mind._fields)

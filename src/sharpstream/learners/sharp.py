@@ -30,8 +30,9 @@ from sharpstream.learners.contract import (
     sleep_reports,
 )
 from sharpstream.learners.sharp_parameters import active_names, count, first_values, sharp_layout
-from sharpstream.learners.sharp_wake import EVERY, NEVER, NOBODY, NOVELTY, Desk, Mind, Model, score_frozen, wake, walk
+from sharpstream.learners.sharp_wake import NOBODY, Desk, Mind, Model, score_frozen, wake, walk
 from sharpstream.memory.context_block import make_workspace
+from sharpstream.memory.drowsiness import trigger_of
 from sharpstream.pattern.pattern_block import make_form, make_scratch, make_trace
 from sharpstream.pattern.shapes import arrays_per_block
 from sharpstream.sleep.consolidate import LOSS, UPDATES, WINDOWS, consolidate
@@ -79,7 +80,6 @@ class Sharp(LearnerBase):
             )
         if not size and vectors is not None:
             raise ConfigError("vectors were given, but input_size = 0 says that block 1 reads tokens")
-        asleep = c.train_upper_awake or c.sleep.trigger not in ("every", "novelty")
         return Model(
             p=first_values(c, self.layout, self.seed),
             m=self.layout.zeros(c.dtype, place=1),
@@ -96,7 +96,7 @@ class Sharp(LearnerBase):
             gamma=c.gamma,
             tau=c.tau,
             upper_awake=c.train_upper_awake,
-            trigger=NEVER if asleep else (EVERY if c.sleep.trigger == "every" else NOVELTY),
+            trigger=trigger_of(c),
             every=c.sleep.every,
             novelty_ratio=c.sleep.novelty_ratio,
             novelty_rest=c.sleep.novelty_rest,

@@ -13,21 +13,21 @@ from sharpstream.kernels.norm import LN2, softmax
 from sharpstream.kernels.views import clear, copy, shift
 from sharpstream.memory import context_block
 from sharpstream.memory.context_block import (
+    KEEP,
     Workspace,
     embed_vector,
     encode,
     learn_tokens,
     learn_vectors,
+    read_token,
     reconstruct_tokens,
     reconstruct_vectors,
 )
+from sharpstream.memory.drowsiness import drowsy
 from sharpstream.pattern import pattern_block
 from sharpstream.pattern.pattern_block import Form, Scratch, Trace
-from sharpstream.sleep.replay import read_token
 
 context_arrays = context_block.block_arrays
-KEEP = 0.9  # how much of the old reconstruction error the smoothed one keeps
-NEVER, EVERY, NOVELTY = range(3)
 NOBODY = 0  # no level is deaf
 
 
@@ -115,7 +115,7 @@ def wake(model: Model, mind: Mind, desk: Desk, tokens: Array, bits: Array, corre
             look_ahead(model, mind, desk, True, NOBODY)
             if desk.tagging[0]:
                 tag(mind, desk)
-            if i > 0 and drowsy(model, mind):
+            if i > 0 and tired(model, mind):
                 desk.due[0] = 1
                 return i
         if i == tokens.size:
@@ -313,15 +313,10 @@ def tag(mind: Mind, desk: Desk) -> None:
 
 
 @kernel
-def drowsy(model: Model, mind: Mind) -> bool:
+def tired(model: Model, mind: Mind) -> bool:
     """Whether to sleep after this wake step."""
-    mind.since_sleep[0] += 1
-    if model.trigger == EVERY:
-        return mind.since_sleep[0] >= model.every
-    if model.trigger != NOVELTY or mind.since_sleep[0] <= model.novelty_rest:
-        return False
-    mind.floor[0] = min(mind.floor[0], mind.ema[0])
-    return mind.ema[0] > model.novelty_ratio * mind.floor[0]
+    rest, ratio = model.novelty_rest, model.novelty_ratio
+    return drowsy(model.trigger, model.every, ratio, rest, mind.since_sleep, mind.floor, mind.ema[0])
 
 
 @kernel

@@ -19,6 +19,8 @@ from sharpstream.kernels.norm import softmax
 from sharpstream.kernels.views import clear, copy, matrix, shift, vector
 from sharpstream.memory.shapes import ARRAYS_PER_BLOCK, target_size
 
+KEEP = 0.9  # how much of the old reconstruction error the smoothed one keeps, awake and asleep, in both engines
+
 
 class Arrays(NamedTuple):
     """One block's parameters, or their first or second moments: views into a flat buffer, in the layout's order."""
@@ -294,3 +296,12 @@ def learn_vectors(p: Arrays, m: Arrays, v: Arrays, inputs: Array, w: Workspace, 
     backward(p, w)
     update(p, m, v, w, s)
     update_projection(p, m, v, inputs, w, s)
+
+
+@kernel
+def read_token(p: Arrays, token: int, vectors: Array, embedded: Array) -> None:
+    """Block 1's embedding of a token, through its own table or through the token's frozen vector."""
+    if vectors.shape[0] == 0:
+        embed_token(p, token, embedded)
+    else:
+        embed_vector(p, vectors[token], embedded)

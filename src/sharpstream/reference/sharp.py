@@ -29,14 +29,14 @@ from sharpstream.learners.contract import (
     sleep_reports,
 )
 from sharpstream.learners.sharp_parameters import first_values, sharp_layout
+from sharpstream.memory.context_block import KEEP
+from sharpstream.memory.drowsiness import drowsy, trigger_of
 from sharpstream.reference import sleep as sleeping
 from sharpstream.reference import state as exchange
 from sharpstream.reference.context_block import RnnContextBlock
 from sharpstream.reference.pattern_block import MlpPatternBlock
-from sharpstream.sleep.triggers import Drowsiness
 
 BlockFactory = Callable[[SharpConfig, int, int], nn.Module]  # (config, vocabulary, level) → block
-EMA = 0.9  # how much of the old reconstruction error each step keeps
 
 
 class ReferenceSharp(LearnerBase):
@@ -121,7 +121,7 @@ class ReferenceSharp(LearnerBase):
         self.pending = [self.zeros(self.config.width) for _ in range(n)]  # on-tick: δ at c^ℓ since ℓ last ticked
         self.ticks = [0] * n  # on-tick: Adam steps of pattern block ℓ ≥ 2
         self.observed = self.clock = self.sleeps = self.tagged = 0
-        self.drowsiness = Drowsiness()
+        self.since_sleep, self.floor = np.zeros(1, dtype=np.int64), np.full(1, np.inf)  # as `drowsy` counts them
         self.correct: npt.NDArray[np.bool_] = np.zeros(0, dtype=np.bool_)  # of the last learn or evaluate
         self.sleep_reports = sleep_reports()
 
@@ -201,8 +201,9 @@ class ReferenceSharp(LearnerBase):
         if tagged:
             self._tag()
         self.observed += 1
-        due = self.drowsiness.wake_step(self.config.sleep, self.ema[0])
-        if due and not self.config.train_upper_awake:
+        s = self.config.sleep
+        rule = (trigger_of(self.config), s.every, s.novelty_ratio, s.novelty_rest)
+        if drowsy(*rule, self.since_sleep, self.floor, self.ema[0]):
             self.sleep()
         return bits
 
@@ -249,7 +250,7 @@ class ReferenceSharp(LearnerBase):
             return False
         loss, self.carried[i] = self.m[i].reconstruct(torch.stack(window), self.carried[i])
         error = loss.item()
-        self.ema[i] = EMA * self.ema[i] + (1 - EMA) * error
+        self.ema[i] = KEEP * self.ema[i] + (1 - KEEP) * error
         self.recon_sum[i] += error
         self.recon_count[i] += 1
         if not self.ema[i] > self.config.tau:

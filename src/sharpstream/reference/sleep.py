@@ -4,21 +4,21 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from sharpstream.memory.context_block import KEEP
 from sharpstream.sleep.draws import replay_draws, window_noise, windows_per_tag
 
 if TYPE_CHECKING:
     from sharpstream.reference.sharp import ReferenceSharp
 
-EMA = 0.9
-
 
 def sleep(learner: "ReferenceSharp") -> Mapping[str, Any] | None:
     """Replay and consolidate; hidden states and clocks are untouched unless `reset_on_sleep` zeroes them."""
     began = time.perf_counter()
-    learner.drowsiness.slept()
+    learner.since_sleep[0], learner.floor[0] = 0, np.inf
     if not learner.tags or learner.config.train_upper_awake:
         return None
     config, tags = learner.config, len(learner.tags)
@@ -85,7 +85,7 @@ def consolidate(learner: "ReferenceSharp", level: int, tokens: Tensor) -> Mappin
         for i, clean in enumerate(states.unfold(0, config.window, 1).transpose(1, 2) if expected else ()):  # (T, H)
             noisy = clean if noise is None else clean + noise[i]
             loss, carried = block.reconstruct(noisy, carried, clean)
-            ema = EMA * ema + (1 - EMA) * loss.item()
+            ema = KEEP * ema + (1 - KEEP) * loss.item()
             total += loss.item()
             windows += 1
             if ema > config.sleep_tau:

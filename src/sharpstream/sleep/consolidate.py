@@ -5,10 +5,9 @@ import numpy as np
 from sharpstream.kernels.adam import adam_step
 from sharpstream.kernels.jit import Array, kernel
 from sharpstream.kernels.views import copy
-from sharpstream.memory.context_block import Workspace, block_arrays, learn_vectors, reconstruct_vectors
+from sharpstream.memory.context_block import KEEP, Workspace, block_arrays, learn_vectors, reconstruct_vectors
 
 EMA, LOSS, WINDOWS, UPDATES = range(4)  # what `progress` keeps while one block is trained, over all its tags
-KEEP = 0.9
 
 
 @kernel

@@ -10,7 +10,7 @@ import numpy as np
 from sharpstream.kernels.jit import LOWEST, Array, kernel
 from sharpstream.kernels.views import copy
 from sharpstream.memory import context_block
-from sharpstream.memory.context_block import Arrays, embed_token, embed_vector, encode
+from sharpstream.memory.context_block import embed_vector, encode, read_token
 from sharpstream.pattern import pattern_block
 from sharpstream.pattern.pattern_block import Form, Trace, listen, mlp, modulate
 
@@ -88,15 +88,6 @@ def kth_largest(values: Array, k: int) -> float:
             place -= 1
         best[place] = values[i]
     return best[k - 1]
-
-
-@kernel
-def read_token(m1: Arrays, token: int, vectors: Array, embedded: Array) -> None:
-    """Block 1's embedding of a token, through its own table or through the token's frozen vector."""
-    if vectors.shape[0] == 0:
-        embed_token(m1, token, embedded)
-    else:
-        embed_vector(m1, vectors[token], embedded)
 
 
 @kernel
