@@ -6,9 +6,14 @@ Nothing comes in; one frozen description goes out, into the regime of every resu
 import functools
 import os
 import platform
+import subprocess
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+
+from sharpstream.version import __version__
+
+LIBRARIES = ("numpy", "numba", "llvmlite", "torch")
 
 
 @dataclass(frozen=True)
@@ -19,8 +24,10 @@ class Machine:
     cores: int
     system: str
     python: str
-    numpy: str
-    numba: str
+    versions: str
+    """Of the libraries that decide a number's last bits."""
+    package: str
+    """sharpstream's own version, and the commit where it is a checkout."""
 
     @property
     def hardware(self) -> str:
@@ -30,7 +37,7 @@ class Machine:
     @property
     def software(self) -> str:
         """One line of versions."""
-        return f"{self.system}, Python {self.python}, numpy {self.numpy}, numba {self.numba}"
+        return f"{self.system}, Python {self.python}, {self.versions}, {self.package}"
 
 
 @functools.cache
@@ -41,8 +48,8 @@ def describe() -> Machine:
         cores=_cores(),
         system=platform.system() or "unknown system",
         python=platform.python_version(),
-        numpy=_version("numpy"),
-        numba=_version("numba"),
+        versions=", ".join(f"{name} {found}" for name in LIBRARIES if (found := _version(name))),
+        package=f"sharpstream {__version__}{_commit()}",
     )
 
 
@@ -67,8 +74,22 @@ def _cores() -> int:
 
 
 def _version(package: str) -> str:
-    """An installed version without importing the package (numba takes a second)."""
+    """An installed version without importing the package (numba takes a second); nothing where it is absent."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
-        return "absent"
+        return ""
+
+
+def _commit() -> str:
+    """The commit that this package is a checkout of, marked when files of it were changed; nothing elsewhere."""
+    package = Path(__file__).parents[1]
+    command = ["git", "-C", str(package), "describe", "--always", "--dirty=-changed", "--abbrev=9", "--exclude=*"]
+    try:
+        tracked = subprocess.run(
+            ["git", "-C", str(package), "ls-files", "--error-unmatch", __file__], capture_output=True
+        )
+        told = subprocess.run(command, capture_output=True, text=True)
+    except OSError:  # no git here
+        return ""
+    return f" ({told.stdout.strip()})" if tracked.returncode == 0 and told.returncode == 0 else ""
