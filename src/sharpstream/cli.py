@@ -19,6 +19,7 @@ COMMANDS = {
     "evaluate": ("sharpstream.commands.evaluate", "forward, current and backward bits of a run, frozen"),
     "plan": ("sharpstream.commands.plan", "how many hours an experiment takes on this machine, before it starts"),
     "reproduce": ("sharpstream.commands.reproduce", "a figure or table of the paper, published beside ours"),
+    "pages": ("sharpstream.commands.pages", "result pages, made again from their rows"),
     "bench": ("sharpstream.commands.bench", "how fast, as ratios measured in one run"),
     "compressors": ("sharpstream.commands.compressors", "what PPMd and zpaq make of a stream, in bits"),
     "data": ("sharpstream.streams.commands", "list, add, fetch and verify what there is to learn from"),

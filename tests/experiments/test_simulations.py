@@ -12,7 +12,7 @@ from sharpstream.errors import ConfigError, RunError
 from sharpstream.experiments import harness
 from sharpstream.experiments.harness import EXPERIMENTS, Experiment, Job, experiment_named, reproduce
 from sharpstream.experiments.simulations import acceleration, drift, halfway, memory_carryover, replay_quality
-from sharpstream.experiments.simulations.common import error_curve, final_errors, near, quartiles
+from sharpstream.experiments.simulations.common import by_seed, error_curve, final_errors, near, quartiles
 
 SMALL = {  # the quick scale, smaller still: one job of each kind is enough here
     "memory-carryover": {"tokens": 400, "probe": 400},
@@ -67,7 +67,7 @@ def test_the_gate_stops_the_drift_that_goes_on_without_it(tmp_path):
     rows = []
     for arm in ("gated", "ungated"):
         rows += drift.work(Job(arm, {"arm": arm, "seed": 0, "tokens": 12_000}), tmp_path)
-    late = {arm: drift.drifts(rows, arm, 9_000, 12_000)[0] for arm in ("gated", "ungated")}
+    late = {arm: by_seed(drift.span(rows, arm, 9_000, 12_000), "drift")[0] for arm in ("gated", "ungated")}
     assert late["gated"] < 0.2 * late["ungated"]
 
 

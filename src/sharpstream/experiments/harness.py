@@ -8,6 +8,7 @@ import fnmatch
 import functools
 import hashlib
 import json
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,13 +27,15 @@ from sharpstream.experiments.speed import kind_of
 from sharpstream.experiments.workers import work_off
 from sharpstream.factory import model_of
 from sharpstream.files import write_whole
-from sharpstream.report.grid import rows_as_csv
+from sharpstream.report.grid import rows_as_csv, rows_from_csv
 from sharpstream.rundir import differences
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Row = dict[str, Any]
+MADE = "<!-- made from rows.csv: `sharp pages` makes it again; write above or below -->"
+END = "<!-- end of what is made -->"
 EXPERIMENTS = {
     "memory-carryover": "sharpstream.experiments.simulations.memory_carryover",
     "drift": "sharpstream.experiments.simulations.drift",
@@ -135,7 +138,30 @@ def _write(experiment: Experiment, rows: Sequence[Row], out: Path, command: str,
     pictures = {experiment.name: experiment.figure(rows), **experiment.more_figures(rows)}
     for picture, figure in pictures.items():
         save_figure(figure, out / f"{picture}.png")
-    write_whole(out / "RESULTS.md", results_page(experiment, rows, command, pictures, done))
+    page = out / "RESULTS.md"
+    write_whole(page, placed(_text(page), results_page(experiment, rows, command, pictures, done)))
+
+
+def page_from_rows(out: Path) -> str:
+    """The page made again from rows.csv, also where the jobs are no longer there."""
+    page, rows = out / "RESULTS.md", rows_from_csv((out / "rows.csv").read_text(encoding="utf-8"))
+    experiment, old = experiment_named(rows[0]["experiment"]), _text(page)
+    kept = (out / "jobs").is_dir()
+    jobs = experiment.jobs(rows[0]["scale"], rows[0]["protocol"]) if kept else []
+    done = (sum(job_file(out, job).exists() for job in jobs), len(jobs))
+    pictures = re.findall(r"\]\((\S+)\.png\)", old)
+    return placed(old, results_page(experiment, rows, rows[0]["command"], pictures, done))
+
+
+def placed(old: str, made: str) -> str:
+    """A page whose made part is this; what a person wrote around the marks stays as it is."""
+    before, mark, rest = old.partition(MADE)
+    after = rest.partition(END)[2] if mark else "\n"
+    return f"{before if mark else ''}{MADE}\n{made}{END}{after}"
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def chosen(name: str, jobs: Sequence[Job], only: str) -> list[Job]:

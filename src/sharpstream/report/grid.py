@@ -77,6 +77,29 @@ def markdown(grid: Grid) -> str:
     return "\n".join([*parts, *(["", grid.note] if grid.note else [])]) + "\n"
 
 
+def rows_from_csv(text: str) -> list[dict[str, Any]]:
+    """Long rows back from their file, numbers as numbers; what `rows_as_csv` writes of them is the same text.
+
+    >>> rows_from_csv("arm,seed,bits\\nsharp,0,2.5\\nrnn,1,\\n")
+    [{'arm': 'sharp', 'seed': 0, 'bits': 2.5}, {'arm': 'rnn', 'seed': 1, 'bits': None}]
+    """
+    return [{name: _value(cell) for name, cell in row.items()} for row in csv.DictReader(io.StringIO(text))]
+
+
+def _value(cell: str) -> str | int | float | bool | None:
+    """A number only where it would be written in the same letters."""
+    if cell in ("", "True", "False"):
+        return {"": None, "True": True, "False": False}[cell]
+    for kind in (int, float):
+        try:
+            number = kind(cell)
+        except ValueError:
+            continue
+        if str(number) == cell:
+            return number
+    return cell
+
+
 def rows_as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     """Long rows, which are no grid yet; columns in order of first appearance."""
     text = io.StringIO()

@@ -104,5 +104,14 @@ def final_errors(rows: Sequence[Row], tokens: int, last: int) -> dict[int, float
 
 def near(claim: str, published: float, ours: Mapping[int, float], *, close: float = CLOSE) -> Finding:
     """A published number beside the median of our repetitions; it holds when their interval is no farther away."""
+    return _near(claim, published, median_of(ours.values()), ours, close)
+
+
+def near_rows(claim: str, published: float, rows: Sequence[Row], column: str, *, close: float = CLOSE) -> Finding:
+    """The same for a span of a curve: shown is the median of its rows, judged the median of each repetition."""
+    return _near(claim, published, median_of(row[column] for row in rows), by_seed(rows, column), close)
+
+
+def _near(claim: str, published: float, shown: float, ours: Mapping[int, float], close: float) -> Finding:
     apart = estimate_of(value - published for value in ours.values())
-    return judged(claim, f"{published:.3f}", f"{median_of(ours.values()):.3f}", [apart], Claim("within", close))
+    return judged(claim, f"{published:.3f}", f"{shown:.3f}", [apart], Claim("within", close))

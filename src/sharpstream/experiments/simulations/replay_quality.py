@@ -16,7 +16,7 @@ from sharpstream.experiments.simulations.common import (
     draw_error_levels,
     draw_quartiles,
     median_of,
-    near,
+    near_rows,
     token_axis,
 )
 from sharpstream.learners.sharp import Sharp
@@ -108,26 +108,24 @@ def figure(rows: Sequence[Row]) -> "Figure":
     return drawing
 
 
-def at(rows: Sequence[Row], column: str, low: float, high: float) -> dict[int, float]:
-    """Of each repetition, the median of a column over a span of the stream."""
-    return by_seed([row for row in rows if low < row["tokens"] <= high], column)
+def span(rows: Sequence[Row], low: float, high: float) -> list[Row]:
+    """The rows of a span of the stream."""
+    return [row for row in rows if low < row["tokens"] <= high]
 
 
 def findings(rows: Sequence[Row]) -> list[Finding]:
     """The published errors on the way, and the claim that replay converges to wake."""
     last = max(row["tokens"] for row in rows)
     found = [
-        near(f"prediction error at {tokens // 1000}k", error, at(rows, "error", tokens - 10_000, tokens + 10_000))
-        for tokens, error in ((11_000, 0.375), (81_000, 0.316), (241_000, 0.248), (401_000, 0.2155))
+        near_rows(f"prediction error at {n // 1000}k", error, span(rows, n - 10_000, n + 10_000), "error")
+        for n, error in ((11_000, 0.375), (81_000, 0.316), (241_000, 0.248), (401_000, 0.2155))
     ]
-    replay, wake, noise = (at(rows, kind, 0.9 * last, last) for kind in KINDS)
-    first = at(rows, "replay", 0, 1_000)
-    found.append(near("replay MMD at the start", 0.017, first, close=0.01))
-    found.append(near("noise MMD", 0.015, noise, close=0.01))
-    ends = {"replay": replay, "wake": wake, "noise": noise}
-    shown = ", ".join(f"{kind} {median_of(values.values()):.4f}" for kind, values in ends.items())
-    quarter = {seed: 0.25 * distance for seed, distance in noise.items()}
-    below = [difference_where_both(replay, other) for other in (quarter, first)]
+    start, end = span(rows, 0, 1_000), span(rows, 0.9 * last, last)
+    found.append(near_rows("replay MMD at the start", 0.017, start, "replay", close=0.01))
+    found.append(near_rows("noise MMD", 0.015, end, "noise", close=0.01))
+    shown = ", ".join(f"{kind} {median_of(row[kind] for row in end):.4f}" for kind in KINDS)
+    quarter = {seed: 0.25 * distance for seed, distance in by_seed(end, "noise").items()}
+    below = [difference_where_both(by_seed(end, "replay"), other) for other in (quarter, by_seed(start, "replay"))]
     published = "≈ 0 at the end, far below noise"
     return [*found, judged("replay converges to wake", published, shown, below, Claim("below"))]
 
