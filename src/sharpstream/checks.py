@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharpstream.errors import RunError, StreamError
-from sharpstream.learners.contract import Array, Learner
+from sharpstream.learners.contract import Array, Learner, Resettable
 
 Make = Callable[[int], Learner]  # a fresh learner from a seed
 Bits = npt.NDArray[np.float64]
@@ -108,6 +108,20 @@ def continues_from_its_state(make: Make, rounding: float) -> None:
     promise(same_state(first.state_dict(), second.state_dict()), "the states differ after going on")
 
 
+def forgets_where_it_was(make: Make, rounding: float) -> None:
+    """`forget` empties what was seen and keeps what was learned: frozen scores are those after a reset."""
+    learner, again = make(3), make(8)
+    x = sample(learner.vocabulary, 500)
+    learner.learn(x[:350])
+    wiped = learner.evaluate_with_resets(x[350:], every=1_000) if isinstance(learner, Resettable) else None
+    learned = learner.parameters()
+    learner.forget()
+    promise(learner.parameters() == learned, "forget changed how many parameters there are")
+    promise(wiped is None or close(learner.evaluate(x[350:]), wiped, rounding or 1e-12), "forget differs from a reset")
+    again.load_state_dict(learner.state_dict())
+    promise(np.array_equal(again.learn(x[350:]), learner.learn(x[350:])), "after forget a loaded learner differs")
+
+
 def foretells_its_size(make: Make, rounding: float) -> None:
     """A full state is no larger than the fresh learner said: a larger checkpoint would be refused as damaged."""
     learner = make(3)
@@ -155,6 +169,7 @@ CHECKS = (
     evaluates_frozen,
     never_looks_ahead,
     continues_from_its_state,
+    forgets_where_it_was,
     foretells_its_size,
     refuses_a_broken_state,
     refuses_bad_tokens,

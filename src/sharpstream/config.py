@@ -332,6 +332,8 @@ class RunConfig:
     """Tokens between frozen evaluations of the probe segments seen so far; 0 for none."""
     probe_length: int = 10_000
     """Tokens in each probe segment."""
+    reset_states_per_book: bool = False
+    """Forget states, windows and clocks where a new part of the stream begins (PG-19: a book), as published."""
     stream: StreamConfig = field(default_factory=StreamConfig)
     sharp: SharpConfig = field(default_factory=SharpConfig)
     recurrent: RecurrentConfig = field(default_factory=RecurrentConfig)

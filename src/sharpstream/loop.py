@@ -21,6 +21,7 @@ from sharpstream.factory import make_learner, window_of
 from sharpstream.files import write_whole
 from sharpstream.kernels.jit import EXACT
 from sharpstream.learners.contract import Learner, Sleeper
+from sharpstream.parts import Parts
 from sharpstream.probing import Probes
 from sharpstream.report.progress import Display, Silent, tell_if_compiling
 from sharpstream.run_state import RunState
@@ -41,6 +42,7 @@ class Run(RunState):
         super().__init__(directory, config, stream, learner)
         self.timing = Log(directory.timing_file)
         self.probes = Probes(config)
+        self.parts = Parts(stream.parts)
         self.grid = grid_of(learner)
         self.stop_signal = 0
         self.waiting = False  # for the stream's next tokens
@@ -59,6 +61,7 @@ class Run(RunState):
             self._count(bits)
             slept = self._log_sleeps(display)
             self._maybe_log()
+            self._maybe_turn_page(display)
             self._maybe_probe(display)
             display.update(self.total.tokens, self.interval.means()["bits"] if self.interval.tokens else self.last_bits)
             if self.stop_signal:
@@ -84,13 +87,14 @@ class Run(RunState):
         """Tokens to the next point of the grid, the end of an interval, a probe, or the end."""
         position, config = self.total.tokens, self.config
         points = [self.grid, (config.log_every, 0)] + ([(config.probe_every, 0)] if config.probe_every else [])
-        return min(*(step - (position - first) % step for step, first in points), config.tokens - position)
+        limits = (self.parts.until_next(position) or config.tokens, config.tokens - position)
+        return min(*(step - (position - first) % step for step, first in points), *limits)
 
     def _count(self, bits: npt.NDArray[np.float64]) -> None:
         correct = self.learner.correct
         wrong = int(bits.size - np.count_nonzero(correct)) if correct.size == bits.size else None
-        self.interval.add(bits, wrong)
-        self.total.add(bits, wrong)
+        for tally in (self.interval, self.total, self.part):
+            tally.add(bits, wrong)
 
     def _log_sleeps(self, display: Display) -> bool:
         if not isinstance(self.learner, Sleeper):
@@ -120,6 +124,21 @@ class Run(RunState):
         self.metrics.append([row])
         self.timing.append([{"event": "interval", "tokens": self.total.tokens, "time": time.time()}])
         self.last_bits, self.before, self.interval = means["bits"], after, Tally()
+
+    def _maybe_turn_page(self, display: Display) -> None:
+        """Log how it went since the last mark of a part; where a new part begins, say so and forget if asked to."""
+        position = self.total.tokens
+        mark, beginning = self.parts.at(position), self.parts.beginning_at(position)
+        if mark is not None:
+            name = self.parts.parts[mark.part].name
+            told = {"part": mark.part, "name": name, "since": mark.since, "until": mark.until}
+            self.metrics.append([{"event": "part", "tokens": position, **told, **self.part.means()}])
+        if mark is not None or beginning is not None:
+            self.part = Tally()
+        if beginning is not None:
+            display.note(f"{position:,}: {self.parts.parts[beginning].name}")
+            if self.config.reset_states_per_book:
+                self.learner.forget()
 
     def _maybe_probe(self, display: Display) -> None:
         every = self.config.probe_every

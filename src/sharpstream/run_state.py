@@ -26,6 +26,7 @@ class RunState:
         self.directory, self.config, self.stream, self.learner = directory, config, stream, learner
         self.metrics = Log(directory.metrics_file)
         self.interval, self.total = Tally(), Tally()
+        self.part = Tally()  # since the last mark of a part of the stream, such as a book
         self.before: Mapping[str, Any] = self.totals()  # the learner's totals when the interval began
         self.last_bits = math.nan  # of the interval before this one
         self.kept = checkpoint.KEPT
@@ -52,6 +53,7 @@ class RunState:
             "stream": dict(self.stream.identity()),
             "interval": vars(self.interval),
             "total": vars(self.total),
+            "part": vars(self.part),
             "before": self.before,
             "last_bits": None if math.isnan(self.last_bits) else self.last_bits,
             "metrics_bytes": size,
@@ -85,7 +87,8 @@ class RunState:
         record = saved.record
         try:
             self.interval, self.total = Tally.from_record(record["interval"]), Tally.from_record(record["total"])
-            if self.total.tokens != saved.tokens or self.interval.tokens > saved.tokens:
+            self.part = Tally.from_record(record.get("part", vars(Tally())))  # older records have none
+            if self.total.tokens != saved.tokens or max(self.interval.tokens, self.part.tokens) > saved.tokens:
                 raise ValueError("its counts of tokens contradict one another")
             bits, before = record["last_bits"], record["before"]
             if not (bits is None or (type(bits) is float and math.isfinite(bits))) or not same_form(

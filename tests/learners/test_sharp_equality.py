@@ -123,3 +123,15 @@ def test_one_engine_goes_on_where_the_other_was():
     expected = fused.learn(x[600:])
     np.testing.assert_allclose(reference.learn(x[600:]), expected, rtol=1e-8)
     assert np.array_equal(back.learn(x[600:]), expected)
+
+
+@pytest.mark.parametrize("credit", ["every-step", "on-tick"])
+def test_both_engines_forget_alike(credit):
+    config = replace(BASE, credit=credit)
+    fused, reference = Sharp(config, 7), ReferenceSharp(config, 7)
+    tokens = stream(7, 300)
+    for part in (tokens[:130], tokens[130:]):
+        np.testing.assert_allclose(fused.learn(part), reference.learn(part), rtol=1e-8)
+        fused.forget()
+        reference.forget()
+        assert_same_state(fused, reference)

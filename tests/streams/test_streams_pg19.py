@@ -35,7 +35,7 @@ def small_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(pg19.RULES, "validation", Rules(shortest=4, cut=6, total=100, books=2))
 
 
-def run(texts: list[tuple[int, bytes]], rules: Rules) -> tuple[str, list[Section]]:
+def run(texts: list[tuple[str, bytes]], rules: Rules) -> tuple[str, list[Section]]:
     sections: list[Section] = []
     return decode(np.concatenate(list(chosen(texts, rules, sections))), LETTERS), sections
 
@@ -57,25 +57,26 @@ def test_books_are_normalised_without_outer_spaces() -> None:
 
 
 def test_short_books_are_skipped_and_long_ones_cut() -> None:
-    text, sections = run([(1, b"abc"), (2, b"abcd"), (3, b"abcdefgh")], Rules(shortest=4, cut=5, total=99, books=9))
+    books = [("1", b"abc"), ("2", b"abcd"), ("3", b"abcdefgh")]
+    text, sections = run(books, Rules(shortest=4, cut=5, total=99, books=9))
     assert text == "abcd abcde"
     assert sections == [Section("2", 0, 4), Section("3", 5, 10)]
 
 
 def test_length_is_measured_after_normalising() -> None:
-    text, _ = run([(1, b"a.........b"), (2, b"abcd")], Rules(shortest=4, cut=9, total=99, books=9))
+    text, _ = run([("1", b"a.........b"), ("2", b"abcd")], Rules(shortest=4, cut=9, total=99, books=9))
     assert text == "abcd"
 
 
 @pytest.mark.parametrize("total", range(4, 14))
 def test_the_whole_never_exceeds_its_total(total: int) -> None:
-    text, sections = run([(n, b"abcd") for n in range(9)], Rules(shortest=4, cut=9, total=total, books=9))
+    text, sections = run([(str(n), b"abcd") for n in range(9)], Rules(shortest=4, cut=9, total=total, books=9))
     assert text == ("abcd " * 9)[: total - (total % 5 == 0)]
     assert sections[-1].end == len(text)
 
 
 def test_a_cut_at_a_space_leaves_no_double_space() -> None:
-    text, sections = run([(1, b"abcd efgh"), (2, b"ijkl")], Rules(shortest=4, cut=5, total=99, books=9))
+    text, sections = run([("1", b"abcd efgh"), ("2", b"ijkl")], Rules(shortest=4, cut=5, total=99, books=9))
     assert text == "abcd ijkl"
     assert sections == [Section("1", 0, 4), Section("2", 5, 9)]
 
@@ -83,10 +84,10 @@ def test_a_cut_at_a_space_leaves_no_double_space() -> None:
 def test_no_book_is_read_beyond_the_last_one_needed() -> None:
     read: list[int] = []
 
-    def texts() -> Iterator[tuple[int, bytes]]:
+    def texts() -> Iterator[tuple[str, bytes]]:
         for n in range(9):
             read.append(n)
-            yield n, b"abcd"
+            yield str(n), b"abcd"
 
     list(chosen(texts(), Rules(shortest=4, cut=9, total=99, books=2), []))
     assert read == [0, 1]
@@ -108,6 +109,44 @@ def test_zip_in_sharp_data_gives_books_by_ascending_id(tmp_path: Path, monkeypat
     last = pg19_books()[-1]
     stream = open_stream(StreamConfig(name="pg19", start=last.start, end=last.end), seed=0)
     assert decode(stream.take(99), LETTERS) == "ten ten te"
+
+
+def archive_of(directory: Path, books: dict[str, bytes], manifest: str = "") -> None:
+    with zipfile.ZipFile(directory / "pg19.zip", "w") as archive:
+        for name, text in books.items():
+            archive.writestr(name, text)
+        if manifest:
+            archive.writestr("manifest.csv", manifest)
+
+
+def manifest_of(books: dict[str, bytes]) -> str:
+    rows = ["id,split,bytes,sha256,year,title"]
+    for name, text in books.items():
+        split, book = name.removesuffix(".txt").split("/")
+        rows.append(f"{book},{split},{len(text)},{hashlib.sha256(text).hexdigest()},1900,Book {book} by Nobody")
+    return "\n".join(rows)
+
+
+def test_the_manifest_gives_titles_and_vouches_for_the_books(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    provide(tmp_path / "data", monkeypatch)
+    archive_of(tmp_path / "data", BOOKS, manifest_of(BOOKS))
+    assert [book.name for book in pg19_books()] == [f"{n} Book {n} by Nobody" for n in (2, 9, 10)]
+    archive_of(tmp_path / "data", {**BOOKS, "train/9.txt": b"another nine"}, manifest_of(BOOKS))
+    with pytest.raises(DataError, match=r"train/9\.txt in .* is not the book that its manifest\.csv lists"):
+        shown("pg19")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [(b"", r"train/9\.txt is empty"), (b"nine \xff\xfe nine", r"train/9\.txt is not UTF-8 at byte 5")]
+)
+def test_a_book_that_is_no_text_is_refused_and_nothing_is_left(
+    text: bytes, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path
+) -> None:
+    provide(tmp_path / "data", monkeypatch)
+    archive_of(tmp_path / "data", {**BOOKS, "train/9.txt": text})
+    with pytest.raises(DataError, match=said):
+        shown("pg19")
+    assert not [path for path in cache.rglob("*") if path.is_file()]
 
 
 def test_directory_in_sharp_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

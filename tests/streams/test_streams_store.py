@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sharpstream.errors import DataError, StreamError
+from sharpstream.streams.base import Part
 from sharpstream.streams.store import Section, Store, open_store, read_description, replacing, write_store
 
 ABC = ("a", "b", "c")
@@ -38,7 +39,8 @@ def test_round_trip(store: Store, base: Path) -> None:
     again = open_store(base)
     assert again.description == store.description
     assert again.stream().take(10).tolist() == [0, 1, 2, 2, 1]
-    assert again.stream().sections == (Section("one", 0, 2), Section("two", 2, 5))
+    assert again.stream().parts == (Part("one", 0, 2), Part("two", 2, 5))
+    assert again.stream(1, 4).parts == (Part("one", 0, 1), Part("two", 1, 3))
     again.verify()
 
 

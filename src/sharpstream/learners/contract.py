@@ -43,6 +43,9 @@ class Learner(Protocol):
     def evaluate(self, tokens: Tokens) -> Bits:
         """Bits of each token with learning off, on a copy of the state. Changes nothing."""
 
+    def forget(self) -> None:
+        """Back to where no token has been seen: states, windows and clocks. What was learned stays."""
+
     def state_dict(self) -> State:
         """Copies of every array that decides what happens next."""
 

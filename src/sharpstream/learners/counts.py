@@ -14,7 +14,7 @@ from sharpstream.errors import ConfigError
 from sharpstream.learners import counts_state
 from sharpstream.learners.contract import Array, Bits, LearnerBase, Regime, State, Tokens, check_resets, check_tokens
 from sharpstream.learners.counts_kernels import FIRST_SLOPE, learn_stream, predict_row, score_stream
-from sharpstream.learners.counts_tables import OBSERVED, make_tables
+from sharpstream.learners.counts_tables import FILL, OBSERVED, make_tables
 
 FIRST_DISCOUNTS = (0.75, 1.1, 1.4)  # near where English letters take them
 
@@ -73,6 +73,9 @@ class Counts(LearnerBase):
     def _blank(self, size: int) -> Bits:
         self.correct = np.zeros(size if self.config.accuracy else 0, dtype=np.bool_)
         return np.empty(size)
+
+    def forget(self) -> None:
+        self.tables.counters[FILL] = 0
 
     def state_dict(self) -> State:
         return counts_state.state_dict(self)

@@ -141,6 +141,11 @@ class RecurrentLearner(LearnerBase):
     def _copied_mind(self) -> Mind:
         return Mind(*(array.copy() for array in self.mind))
 
+    def forget(self) -> None:
+        mind = self.mind
+        mind.carried[:] = mind.memory[:] = mind.fill[:] = mind.clock[:] = 0
+        self.desk.ready[0] = 0
+
     def state_dict(self) -> State:
         return recurrent_state.state_dict(self)
 

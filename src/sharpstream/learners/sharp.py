@@ -159,11 +159,7 @@ class Sharp(LearnerBase):
         mind.tag_count[0] = mind.tag_next[0] = 0
         self.sleeps += 1
         if config.sleep.reset_on_sleep:
-            mind.hidden[:] = 0
-            mind.carried[:] = 0
-            mind.pending[:] = 0
-            mind.clock[0] = 0
-            self.desk.lowest.aligned[0] = 0
+            self._zero_states()
         self.desk.stale[0] = config.levels
         report = {
             "tokens": int(mind.observed[0]),
@@ -174,6 +170,16 @@ class Sharp(LearnerBase):
         }
         self.sleep_reports.append(report)
         return report
+
+    def forget(self) -> None:
+        self._zero_states()
+        self.mind.fill[:] = 0
+        self.desk.stale[0] = self.config.levels
+
+    def _zero_states(self) -> None:
+        mind = self.mind
+        mind.hidden[:] = mind.carried[:] = mind.pending[:] = mind.clock[:] = 0
+        self.desk.lowest.aligned[0] = 0
 
     def replayed_states(self, hidden: Array, contexts: Array, draws: npt.NDArray[np.float64]) -> Array:
         """h¹ along streams generated from these (h¹, c²), as sleep generates them, (tags · R, H); changes nothing."""

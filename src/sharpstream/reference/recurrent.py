@@ -106,6 +106,10 @@ class ReferenceRecurrentLearner(LearnerBase):
         layer = check_level(level, self.net.state_shape[1]) - 1
         return np.stack([_numpy(state[0, layer]) for _, _, state in self._watch(tokens, 0)])
 
+    def forget(self) -> None:
+        self._forget()
+        self.look_ahead()
+
     def parameters(self, *, active: bool = False) -> int:
         return sum(p.numel() for p in self.net.parameters())
 

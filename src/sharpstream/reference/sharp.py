@@ -162,6 +162,18 @@ class ReferenceSharp(LearnerBase):
     def sleep(self) -> Mapping[str, Any] | None:
         return sleeping.sleep(self)
 
+    def forget(self) -> None:
+        self.zero_states()
+        self.windows = [[] for _ in self.levels]
+        self.look_ahead()
+
+    def zero_states(self) -> None:
+        """Hidden states, what waits for credit, and the clock."""
+        self.h = [torch.zeros_like(h) for h in self.h]
+        self.carried = [torch.zeros_like(carried) for carried in self.carried]
+        self.pending = [torch.zeros_like(pending) for pending in self.pending]
+        self.clock = 0
+
     def state_dict(self) -> State:
         return exchange.state_dict(self)
 

@@ -27,10 +27,7 @@ def sleep(learner: "ReferenceSharp") -> Mapping[str, Any] | None:
     learner.tags.clear()
     learner.sleeps += 1
     if config.sleep.reset_on_sleep:
-        learner.h = [torch.zeros_like(h) for h in learner.h]
-        learner.carried = [torch.zeros_like(carried) for carried in learner.carried]
-        learner.pending = [torch.zeros_like(pending) for pending in learner.pending]
-        learner.clock = 0
+        learner.zero_states()
     learner.look_ahead()
     report = {
         "tokens": learner.observed,

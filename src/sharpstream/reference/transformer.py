@@ -189,6 +189,11 @@ class TransformerLearner(LearnerBase):
         self.correct = correct[len(before) :]
         return bits[len(before) :]
 
+    def forget(self) -> None:
+        """The chunk under way is given up: nothing is learned from a part of one."""
+        self.chunk, self.cached, self.settled = [], 0, 0
+        self.logits = self.model.angles.new_zeros(self.vocabulary)
+
     # ---- state -------------------------------------------------------------------------------------------------------
 
     def state_dict(self) -> State:
@@ -228,7 +233,7 @@ class TransformerLearner(LearnerBase):
                 raise RunError(f"the state's {name} holds numbers that no learning leaves behind")
         chunk, observed = state["chunk"], int(state["observed"])
         check_state_tokens("chunk", chunk, self.vocabulary)
-        if observed != int(state["updates"]) * self.config.chunk + len(chunk) or (observed > 0) != (len(chunk) > 0):
+        if observed < int(state["updates"]) * self.config.chunk + len(chunk):  # more, where it was told to forget
             raise RunError("the state's observed, updates and chunk contradict one another")
 
     def parameters(self, *, active: bool = False) -> int:

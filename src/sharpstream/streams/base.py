@@ -5,6 +5,7 @@ Every source of tokens (synthetic, corpus, file, stdin) is a `Stream`; the loop 
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,15 @@ def check_tokens(
     return np.ascontiguousarray(array, dtype=np.int32)
 
 
+@dataclass(frozen=True)
+class Part:
+    """A named stretch of a stream: tokens start..end-1, counted as positions are."""
+
+    name: str
+    start: int
+    end: int
+
+
 class Stream(ABC):
     """An ordered source of tokens 0..vocabulary-1; endless when `length` is None."""
 
@@ -44,6 +54,7 @@ class Stream(ABC):
     length: int | None
     position: int = 0  # how many tokens have been taken
     live: bool = False  # `take` may wait for tokens that nobody has sent yet, and none can be read twice
+    parts: tuple["Part", ...] = ()  # its named parts, such as books, in order
 
     @property
     def vocabulary(self) -> int:

@@ -6,7 +6,9 @@ books count. `pg19_books.csv` beside this file lists the books we download, with
 
 import csv
 import hashlib
+import io
 import re
+import zipfile
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -20,6 +22,7 @@ from sharpstream.streams.fetch import RemoteFile, download, overridden, progress
 Split = Literal["train", "validation"]
 LARGEST_BOOK = 64 << 20  # bytes
 LISTING = Path(__file__).with_name("pg19_books.csv")
+MANIFEST = "manifest.csv"
 _BOOK_NAME = re.compile(r"(train|validation)/([0-9]{1,9})\.txt")
 
 
@@ -36,6 +39,10 @@ class BookSource(Protocol):
         """One book's text as it is."""
         ...
 
+    def title(self, split: Split, book: int) -> str:
+        """What it is called; nothing where nobody says."""
+        ...
+
 
 def digest_of(rows: Iterable[object]) -> str:
     """A short mark for a list of files."""
@@ -49,17 +56,27 @@ class ZipBooks:
         self._path = path
         with zips.opened(path) as archive:
             books = {m[0]: info for info in archive.infolist() if (m := _BOOK_NAME.fullmatch(info.filename))}
+            self._listed = read_manifest(archive)
         self._books = set(books)
-        self.mark = "zip " + digest_of((name, info.file_size, info.CRC) for name, info in sorted(books.items()))
+        sizes = [(name, info.file_size, info.CRC) for name, info in sorted(books.items())]
+        self.mark = "zip " + digest_of([*sizes, *sorted(self._listed.items())])
 
     def ids(self, split: Split) -> list[int]:
         """The ids in the archive."""
         return sorted({int(m[2]) for name in self._books if (m := _BOOK_NAME.fullmatch(name)) and m[1] == split})
 
     def read(self, split: Split, book: int) -> bytes:
-        """One member, unpacked in memory."""
+        """One member, unpacked in memory; if the archive's manifest lists it, it must be what is listed."""
         with zips.opened(self._path) as archive:
-            return b"".join(zips.chunks(archive, f"{split}/{book}.txt", LARGEST_BOOK))
+            text = b"".join(zips.chunks(archive, f"{split}/{book}.txt", LARGEST_BOOK))
+        sha256 = self._listed.get((split, book), ("", ""))[0]
+        if sha256 and hashlib.sha256(text).hexdigest() != sha256:
+            raise DataError(f"{split}/{book}.txt in {self._path} is not the book that its manifest.csv lists (sha256)")
+        return text
+
+    def title(self, split: Split, book: int) -> str:
+        """From the archive's manifest."""
+        return self._listed.get((split, book), ("", ""))[1]
 
 
 class DirectoryBooks:
@@ -78,6 +95,10 @@ class DirectoryBooks:
     def read(self, split: Split, book: int) -> bytes:
         """One file."""
         return read_book(self._path / split / f"{book}.txt")
+
+    def title(self, split: Split, book: int) -> str:
+        """A directory of texts has none."""
+        return ""
 
 
 class DownloadedBooks:
@@ -108,6 +129,10 @@ class DownloadedBooks:
                 ) from problem
         return read_book(target)
 
+    def title(self, split: Split, book: int) -> str:
+        """Our list of books has none."""
+        return ""
+
 
 def read_book(path: Path) -> bytes:
     """A book's bytes, if it is of a book's size."""
@@ -117,6 +142,27 @@ def read_book(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as problem:
         raise DataError(f"cannot read {path}: {problem.strerror or problem}") from problem
+
+
+def read_manifest(archive: zipfile.ZipFile) -> dict[tuple[str, int], tuple[str, str]]:
+    """(split, id) → (sha256, title) from the archive's manifest.csv; nothing when it has none."""
+    if MANIFEST not in archive.namelist():
+        return {}
+    try:
+        text = b"".join(zips.chunks(archive, MANIFEST, LARGEST_BOOK)).decode("utf-8")
+        rows = csv.DictReader(io.StringIO(text))
+        return {(row["split"], int(row["id"])): (row["sha256"], printable(row["title"])) for row in rows}
+    except (KeyError, ValueError, TypeError, csv.Error) as problem:
+        raise DataError(f"{MANIFEST} in {archive.filename} is not a list of id, split, sha256, title") from problem
+
+
+def printable(title: str) -> str:
+    """A title as one printable line of bounded length.
+
+    >>> printable("Moby\\nDick\\x07")
+    'Moby Dick '
+    """
+    return "".join(letter if letter.isprintable() else " " for letter in title)[:100]
 
 
 @cache

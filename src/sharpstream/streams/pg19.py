@@ -43,7 +43,19 @@ def _without_last_space(tokens: TokenBytes) -> TokenBytes:
     return tokens[:-1] if len(tokens) and tokens[-1] == 0 else tokens
 
 
-def chosen(texts: Iterable[tuple[int, bytes]], rules: Rules, sections: list[Section]) -> Iterator[TokenBytes]:
+def sound(name: str, text: bytes) -> bytes:
+    """A book's bytes, if they are text."""
+    if not text:
+        raise DataError(f"{name} is empty; a book has text: get the file again, or take it out")
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        told = f"{name} is not UTF-8 at byte {problem.start:,}; PG-19's books are: get the file again"
+        raise DataError(told) from problem
+    return text
+
+
+def chosen(texts: Iterable[tuple[str, bytes]], rules: Rules, sections: list[Section]) -> Iterator[TokenBytes]:
     """The stream's tokens, book by book; `sections` receives each book's place as it is given out."""
     length = 0
     for book, text in texts:
@@ -54,7 +66,7 @@ def chosen(texts: Iterable[tuple[int, bytes]], rules: Rules, sections: list[Sect
             yield np.zeros(1, np.uint8)
             length += 1
         tokens = _without_last_space(tokens[: min(rules.cut, rules.total - length)])
-        sections.append(Section(str(book), length, length + len(tokens)))
+        sections.append(Section(book, length, length + len(tokens)))
         yield tokens
         length += len(tokens)
         # A separator and a token must still fit before another book is read, or even downloaded.
@@ -80,7 +92,10 @@ def convert(source: BookSource, name: str) -> Store:
     if not ids:
         raise DataError(f"there are no PG-19 books named {split}/ID.txt in SHARP_DATA")
     sections: list[Section] = []
-    texts = ((book, source.read(split, book)) for book in ids)
+    texts = (
+        (f"{book} {source.title(split, book)}".rstrip(), sound(f"{split}/{book}.txt", source.read(split, book)))
+        for book in ids
+    )
     return write_store(
         places.corpus_base(name),
         chosen(texts, RULES[split], sections),

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from sharpstream import files
 from sharpstream.errors import DataError
 from sharpstream.streams.arrays import ArrayStream
+from sharpstream.streams.base import Part
 
 FORMAT = 1
 DTYPES: dict[str, np.dtype[Any]] = {"uint8": np.dtype("u1"), "uint16": np.dtype("<u2")}
@@ -79,14 +80,19 @@ class Store:
 
 
 class StoreStream(ArrayStream):
-    """A store, or a slice of it, as a stream; `sections` are the whole store's."""
+    """A store, or a slice of it, as a stream; its parts are those of the store's sections that lie in the slice."""
 
     def __init__(self, store: Store, *, start: int = 0, end: int | None = None) -> None:
         told = store.description
         super().__init__(
             store.tokens(), name=store.name, symbols=told.symbols, sha256=told.sha256, start=start, end=end
         )
-        self.sections = told.sections
+        end_of_slice = self.start + self._size
+        self.parts = tuple(
+            Part(section.name, max(section.start, self.start) - self.start, min(section.end, end_of_slice) - self.start)
+            for section in told.sections
+            if section.end > self.start and section.start < end_of_slice
+        )
 
 
 def sha256_of(path: Path) -> str:
