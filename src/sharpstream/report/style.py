@@ -47,6 +47,7 @@ class ArmStyle:
 
 ARMS: dict[str, ArmStyle] = {
     **{name: ArmStyle(one.label, one.colour, one.line, one.marker) for name, one in LEARNERS.items()},
+    "sharp-512-tick": ArmStyle("SHARP, width 512, on-tick", VERMILLION, ":", "o"),
     "sharp-tick": ArmStyle("SHARP, on-tick", VERMILLION, "--", "o"),
     "film-normed": ArmStyle("film-normed", PURPLE, "--", "P"),
     "film-normed-no-sleep": ArmStyle("film-normed, no sleep", PURPLE, ":", "X"),

@@ -165,7 +165,7 @@ def compressed(name: str, config: RunConfig, protocol: EvaluationProtocol, probe
     found = Rows(name, config, regime)
     found.add("bits", bits)
     found.add("seconds_per_1000", 1000 * seconds / config.tokens)
-    for direction in ("forward", "backward"):
+    for direction in (name for name in ("forward", "backward") if name in probes):
         probe = read(config.stream, probes[direction])
         found.add(f"{direction}_bits", compressor.forward_adaptive(train, probe, vocabulary))
     return found.rows
