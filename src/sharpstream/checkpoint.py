@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from sharpstream.errors import NumericalError, RunError
-from sharpstream.files import sync, write_durably
+from sharpstream.files import sync
+from sharpstream.files import write_durably as _write
 from sharpstream.learners.contract import Learner, State
 
 FORMAT = 1
@@ -101,8 +102,8 @@ def _write_all(temporary: Path, tensors: State, record: Mapping[str, Any]) -> No
     full = _sealed({**record, "format": FORMAT, "sha256": hashlib.sha256(content).hexdigest()})
     if len(full) > LARGEST_RECORD:
         raise RunError(f"the record of this run has {len(full):,} bytes; at most {LARGEST_RECORD:,} can be read back")
-    write_durably(temporary / TENSORS, content)
-    write_durably(temporary / RECORD, full)
+    _write(temporary / TENSORS, content)
+    _write(temporary / RECORD, full)
     sync(temporary)
 
 

@@ -106,7 +106,7 @@ class RunDirectory:
         lock = FileLock(self.lock_file, mode=0o644, blocking=False)
         try:
             lock.acquire()
-            self.lock_file.write_text(f"pid {os.getpid()} on {socket.gethostname()}\n")
+            self._sign(f"pid {os.getpid()} on {socket.gethostname()}\n")
         except Timeout:
             raise RunError(
                 f"{self.path} is in use by {self._holder()}; wait for it or choose another directory"
@@ -116,9 +116,18 @@ class RunDirectory:
             raise RunError(f"cannot write in the run directory {self.path}: {problem.strerror}") from problem
         try:
             yield
-            self.lock_file.write_text("")
+            self._sign("")
         finally:
             lock.release()
+
+    def _sign(self, name: str) -> None:
+        """Say in the lock file who holds it."""
+        descriptor = os.open(self.lock_file, os.O_WRONLY)
+        try:
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, name.encode())
+        finally:
+            os.close(descriptor)
 
     def _holder(self) -> str:
         """Who holds the lock, by what it wrote there."""
