@@ -43,6 +43,9 @@ class AddOne(LearnerBase):
     def evaluate(self, tokens):
         return -np.log2(self.predict())[check_tokens(tokens, self.vocabulary)]
 
+    def forget(self) -> None:
+        """Where the stream was is no part of it: it has only what it learned."""
+
     def state_dict(self):
         return {"counts": self.counts.copy()}
 

@@ -42,7 +42,9 @@ def close(a: Bits, b: Bits, rounding: float) -> bool:
 def keeps_the_protocol(make: Make, rounding: float) -> None:
     """Every method and attribute of the contract is there."""
     learner = make(3)
-    promise(isinstance(learner, Learner), f"{type(learner).__name__} lacks a part of learners/contract.py")
+    asked = {name for name in (*Learner.__annotations__, *vars(Learner)) if not name.startswith("_")}
+    missing = ", ".join(sorted(asked - set(dir(learner))))
+    promise(isinstance(learner, Learner), f"{type(learner).__name__} lacks {missing} of learners/contract.py")
     promise(learner.vocabulary >= 2, "learner.vocabulary >= 2")
     promise(0 <= learner.parameters(active=True) <= learner.parameters(), "active parameters are some of all")
     promise(learner.growth_bytes >= 0, "learner.growth_bytes >= 0")
