@@ -32,9 +32,12 @@ class Entry:
     """Its PyTorch reference, where it has one."""
     fixed: Mapping[str, Any] = field(default_factory=dict)
     """Settings that the name itself decides."""
+    more: Callable[[RunConfig, int], Mapping[str, Any]] = lambda config, vocabulary: {}
+    """Further arguments of the class, from the whole run and the vocabulary: a learner made of another, for one."""
     shortest: Callable[[Any], int] = lambda settings: 1
     """The shortest stream it can learn from: one full window, where it has one."""
     needs_torch: bool = False
+    twin_needs_torch: bool = True
     label: str
     """In tables and figures."""
     colour: str
@@ -114,13 +117,12 @@ def make_learner(config: RunConfig, vocabulary: int, *, vectors: Vectors = None)
     if config.engine == "reference" and not entry.twin:
         twins = ", ".join(other for other, found in LEARNERS.items() if found.twin)
         raise ConfigError(f"engine = 'reference': {name} has no twin; only {twins} do")
-    if config.engine == "reference":
-        require_torch(f"the reference engine of {name}")
-    elif entry.needs_torch:
-        require_torch(f"the {entry.label}")
+    reference = config.engine == "reference"
+    if entry.twin_needs_torch if reference else entry.needs_torch:
+        require_torch(f"the reference engine of {name}" if reference else f"the {entry.label}")
     settings = dataclasses.replace(model_of(config), **entry.fixed)
-    given = {} if vectors is None else {"vectors": vectors}
-    module, _, kind = (entry.twin if config.engine == "reference" else entry.made).partition(":")
+    given = {**({} if vectors is None else {"vectors": vectors}), **entry.more(config, vocabulary)}
+    module, _, kind = (entry.twin if reference else entry.made).partition(":")
     learner: Learner = getattr(import_module(module), kind)(settings, vocabulary, seed=config.seed, **given)
     return learner
 

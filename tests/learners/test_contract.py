@@ -155,6 +155,24 @@ def test_a_learner_of_ones_own_needs_its_entry_and_nothing_else(tmp_path, monkey
     assert make_learner(config, 7).config.order == 2
 
 
+def test_a_learner_may_be_made_of_another_that_the_run_describes(monkeypatch):
+    class Pair(Counts):
+        def __init__(self, config, vocabulary, *, seed=0, expert):
+            super().__init__(config, vocabulary, seed=seed)
+            self.expert = expert
+
+    monkeypatch.setattr("sharpstream.learners.counts.Pair", Pair, raising=False)
+    entry = Entry(
+        settings="counts",
+        made="sharpstream.learners.counts:Pair",
+        more=lambda config, vocabulary: {"expert": make_learner(config.replace(learner="unigram"), vocabulary)},
+        label="Pair",
+        colour="#000000",
+    )
+    monkeypatch.setitem(LEARNERS, "pair", entry)
+    assert make_learner(RunConfig(learner="pair", seed=4), V).expert.config.order == 0
+
+
 def test_seeds_decide(name):
     a, b, c = make(name, 1), make(name, 1), make(name, 2)
     x = stream(300)

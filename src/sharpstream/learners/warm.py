@@ -18,6 +18,7 @@ import numpy as np
 from llvmlite import binding
 
 from sharpstream.kernels import jit
+from sharpstream.learners.contract import Layered
 
 CHILD = "SHARP_COMPILING"  # set in the process that compiles
 PACKAGE = Path(__file__).parents[1]
@@ -65,7 +66,9 @@ def compile_now(kind: str, dtype: str) -> None:
     learner.learn(tokens)
     learner.predict()
     learner.evaluate_with_resets(tokens, every=7)
-    learner.hidden_states(tokens)
+    if isinstance(learner, Layered):
+        learner.hidden_states(tokens)
+    learner.load_state_dict(learner.state_dict())
     ready = marker(kind, dtype)
     ready.parent.mkdir(parents=True, exist_ok=True)
     ready.touch()
