@@ -114,7 +114,7 @@ def test_a_weight_that_is_not_finite_is_noticed_at_the_next_token(small, tokens)
         learner = Sharp(small, 7)
         learner.learn(tokens[:100])
         learner.layout.view(learner.model.p, name)[0, 0] = np.nan
-        learner.desk.ready[0] = 0
+        learner.desk.stale[0] = small.levels  # look ahead again, from the top
         with pytest.raises(NumericalError, match="at token 1"):
             learner.learn(tokens[100:140])
 

@@ -122,7 +122,7 @@ def test_tags_are_exactly_the_gated_steps_with_the_states_of_that_step(small, to
         updates = learner.updates[0]
         learner.observe(int(token))
         if learner.updates[0] > updates:
-            expected.append((learner.h[0].clone(), learner.c2.detach().clone()))
+            expected.append((learner.h[0].clone(), learner.made[1].detach().clone()))
     assert 0 < len(expected) == len(learner.tags)
     assert all(
         torch.equal(a, b)
