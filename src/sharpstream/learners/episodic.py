@@ -1,0 +1,86 @@
+"""The episodic learner: a memory of what followed each context, written by observation only, and a pattern block that
+learns to read it. Tokens come in through `learn`, bits come out.
+
+The compiled loop is `episodic_loop.py`, the arrays are in `episodic_arrays.py`, the state in `episodic_state.py`.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from sharpstream.config import EpisodicConfig
+from sharpstream.errors import ConfigError
+from sharpstream.learners import episodic_arrays as arrays
+from sharpstream.learners import episodic_loop as loop
+from sharpstream.learners.contract import Array, Bits, Regime, State, Tokens, check_tokens
+
+LARGEST_VOCABULARY = 65_536
+RATE_VALUES = {
+    loop.MIX: 0.02, loop.MIX_TIME: 20_000.0, loop.MIX_FLOOR: 5e-4, loop.MIX_KEEP: 0.999, loop.STATE: 0.05,
+    loop.FINAL: 0.005, loop.FINAL_TIME: 20_000.0, loop.FINAL_FLOOR: 2e-4, loop.NETWORK: 3e-4, loop.NETWORK_ROWS: 4e-2,
+    loop.NETWORK_TIME: 1e6, loop.CORRECT: 0.02, loop.ESCAPE: 0.002, loop.ESCAPE_CELL: 0.005, loop.ESCAPE_CORRECT: 0.002,
+    loop.SHARE: 0.005,
+}  # fmt: skip
+
+
+class Episodic:
+    """Remembers what followed each of many contexts of the past, and learns what its memories are worth.
+
+    >>> learner = Episodic(EpisodicConfig(memory="1MB", network=0), vocabulary=3)
+    >>> bits = learner.learn(np.array([0, 1, 2] * 40))
+    >>> bool(bits[-3:].max() < 0.5), int(learner.predict().argmax())
+    (True, 0)
+    """
+
+    name = "episodic"
+
+    def __init__(self, config: EpisodicConfig, vocabulary: int, *, seed: int = 0) -> None:
+        if not 2 <= vocabulary <= LARGEST_VOCABULARY:
+            raise ConfigError(f"vocabulary = {vocabulary}: the episodic learner takes 2..{LARGEST_VOCABULARY} symbols")
+        self.config, self.vocabulary, self.seed = config, vocabulary, seed
+        self.regime: Regime = {"carry": "-", "memory": config.memory, "update_interval": 1}
+        self.memory = arrays.make_memory(config, vocabulary)
+        contexts, models = len(self.memory.width), len(self.memory.least)
+        self.cursor = arrays.make_cursor(models)
+        self.pattern = arrays.make_pattern(config, vocabulary, contexts, models, seed)
+        self.desk = arrays.make_desk(config, vocabulary, self.memory)
+        self.rates = np.array([RATE_VALUES[rate] for rate in range(loop.RATES)])
+        self.sizes = self._sizes()
+        self.correct = np.zeros(0, dtype=np.bool_)  # of the last learn or evaluate, if config.accuracy
+
+    def _sizes(self) -> Array:
+        config, sizes = self.config, np.zeros(loop.SWITCHES, dtype=np.int64)
+        wide = self.vocabulary > 256
+        sizes[loop.VOCABULARY], sizes[loop.MOST] = self.vocabulary, arrays.most_candidates(self.vocabulary)
+        sizes[loop.WIDE], sizes[loop.RING_SIZE] = wide, self.memory.ring.size // (2 if wide else 1)
+        sizes[loop.ON_STATES], sizes[loop.ON_SELECTORS] = config.states, config.selectors
+        sizes[loop.ON_CORRECTIONS], sizes[loop.ON_EXPERT] = config.corrections, config.expert != "none"
+        sizes[loop.NETWORK_TABLE], sizes[loop.NETWORK_HASHED] = arrays.network_sizes(self.vocabulary)
+        return sizes
+
+    def predict(self) -> npt.NDArray[np.float64]:
+        row = np.empty(self.vocabulary)
+        loop.predict_row(self.memory, self.pattern, self.cursor, self.desk, self.sizes, row)
+        return row
+
+    def observe(self, token: int) -> float:
+        return float(self.learn(np.array([token]))[0])
+
+    def learn(self, tokens: Tokens) -> Bits:
+        checked = check_tokens(tokens, self.vocabulary, first=int(self.cursor.clock[0]))
+        return self._read(self.cursor, checked, learning=True)
+
+    def evaluate(self, tokens: Tokens) -> Bits:
+        """Frozen: the past moves on in a copy of the cursor, nothing else is written and no table is copied."""
+        checked = check_tokens(tokens, self.vocabulary)
+        cursor = arrays.Cursor(*(array.copy() for array in self.cursor))
+        return self._read(cursor, checked, learning=False)
+
+    def _read(self, cursor: arrays.Cursor, tokens: npt.NDArray[np.int32], *, learning: bool) -> Bits:
+        self.correct = np.zeros(tokens.size if self.config.accuracy else 0, dtype=np.bool_)
+        bits = np.empty(tokens.size)
+        loop.read_stream(
+            self.memory, self.pattern, cursor, self.desk, self.sizes, self.rates, tokens, learning, bits, self.correct
+        )
+        return bits

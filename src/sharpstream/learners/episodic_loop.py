@@ -1,0 +1,478 @@
+"""The episodic learner's compiled loop: look up, predict, score, learn to read, remember.
+
+`episodic.py` calls `read_stream` for learning, frozen scoring and prediction alike; a frozen pass moves a copy of the
+cursor and writes nothing else.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from sharpstream.kernels.elementary import exp_shifted
+from sharpstream.kernels.jit import Array, kernel
+from sharpstream.learners.episodic_arrays import (
+    CORRECTION_LEVELS,
+    DENSE,
+    MATCH_STATES,
+    Cursor,
+    Desk,
+    Memory,
+    Pattern,
+)  # fmt: skip
+from sharpstream.memory.episodic_contexts import BACK, POSITION, address_contexts, advance
+from sharpstream.memory.episodic_match import LENGTH, MISSES, PLACE, follow, ring_symbol
+from sharpstream.memory.episodic_slots import DISTINCT, TOTAL, claim_slot, find_slot, last_visit, read_pairs, write_slot
+from sharpstream.pattern.episodic_candidates import all_candidates, keep_best, propose
+from sharpstream.pattern.episodic_escape import (
+    UNIGRAM_FRESH,
+    escape_probability,
+    learn_escape,
+    learn_share,
+    share,
+    share_masses,
+)  # fmt: skip
+from sharpstream.pattern.episodic_mixers import (
+    add_lanes,
+    gather_weights,
+    learn_finals,
+    log_softmax_lanes,
+    mix_finals,
+    softmax,
+    step_weights,
+)  # fmt: skip
+from sharpstream.pattern.episodic_network import choose_inputs, network_forward, network_learn
+from sharpstream.pattern.episodic_selectors import LANES, SIZES, choose_rows, match_level
+from sharpstream.pattern.episodic_states import STEEPEST, age_level, learn_state, state_entries, state_value
+
+# Rates, all set in `episodic.py`; indices of the array `rates` (float64).
+MIX, MIX_TIME, MIX_FLOOR, MIX_KEEP, STATE, FINAL, FINAL_TIME, FINAL_FLOOR = range(8)
+NETWORK, NETWORK_ROWS, NETWORK_TIME, CORRECT, ESCAPE, ESCAPE_CELL, ESCAPE_CORRECT, SHARE = range(8, 16)
+RATES = 16
+# Switches, indices of the array `parts` (int64): sizes and what is on.
+VOCABULARY, MOST, WIDE, RING_SIZE, ON_STATES, ON_SELECTORS, ON_CORRECTIONS, NETWORK_TABLE, NETWORK_HASHED = range(9)
+ON_EXPERT, ON_SELECT_ALL = 9, 10
+SWITCHES = 12
+ESCAPE_P, ESCAPE_LOGIT, ESCAPE_LEVEL, ESCAPE_FOUND, CANDIDATES, DROPPED = range(6)  # desk.numbers
+FLOOR = 1e-6  # share of the uniform in every prediction: bits stay finite
+
+
+@kernel
+def look_up(memory: Memory, cursor: Cursor, desk: Desk, sizes: Array) -> Any:
+    """Find the slots, read their pairs, choose the candidates; how many of these there are."""
+    slots, place, totals, distinct = memory.slots, desk.place, desk.totals, desk.distinct
+    wide = sizes[WIDE] != 0
+    end = np.int64(0)
+    for k in range(len(place)):
+        desk.first[k] = end
+        at = find_slot(slots, desk.address[k], memory.width[k], desk.check[k])
+        place[k], totals[k], distinct[k] = at, 0, 0
+        if at >= 0:
+            totals[k], distinct[k] = slots[at + TOTAL], slots[at + DISTINCT]
+            end = read_pairs(slots, at, memory.capacity[k], wide, desk.symbols, desk.counts, end)
+    desk.first[len(place)] = end
+    for m in range(len(desk.expected)):
+        at = cursor.matches[m, PLACE]
+        desk.expected[m] = ring_symbol(memory.ring, sizes[RING_SIZE], wide, at) if at >= 0 else -1
+    desk.numbers[DROPPED] = 0.0
+    if sizes[MOST] == sizes[VOCABULARY]:
+        count = all_candidates(sizes[VOCABULARY], desk.candidates, desk.place_of)
+    else:
+        count = choose_candidates(desk, sizes)
+    for e in range(end):
+        desk.candidate[e] = desk.place_of[desk.symbols[e]]
+    return count
+
+
+@kernel
+def choose_candidates(desk: Desk, sizes: Array) -> Any:
+    """The symbols in slots and matches by score, the best of them."""
+    count = np.int64(0)
+    for k in range(len(desk.place)):
+        if desk.place[k] >= 0:
+            scale = 1.0 / (desk.totals[k] + desk.distinct[k])
+            for e in range(desk.first[k], desk.first[k + 1]):
+                count = propose(
+                    desk.symbols[e], desk.counts[e] * scale, desk.candidates, desk.scores, desk.place_of, count
+                )
+    for m in range(len(desk.expected)):
+        if desk.expected[m] >= 0:
+            count = propose(desk.expected[m], 1.0, desk.candidates, desk.scores, desk.place_of, count)
+    kept, dropped = keep_best(desk.candidates, desk.scores, count, sizes[MOST], desk.place_of, desk.spare)
+    desk.numbers[DROPPED] = dropped
+    return kept
+
+
+@kernel
+def forget_candidates(desk: Desk, sizes: Array, count: Any) -> None:
+    """Leave the desk's maps empty for the next token."""
+    most = sizes[MOST]
+    for k in range(len(desk.place)):
+        for e in range(desk.first[k], desk.first[k + 1]):
+            if desk.candidate[e] >= 0:
+                desk.counted[k * most + desk.candidate[e]] = 0
+    if most != sizes[VOCABULARY]:
+        for c in range(count):
+            desk.place_of[desk.candidates[c]] = -1
+
+
+@kernel
+def read_states(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, sizes: Array) -> None:
+    """One logit a pair from the state tables, against an absent symbol's."""
+    real = pattern.states.dtype.type
+    steepest = real(STEEPEST)
+    now, most, tables, value, entries = cursor.clock[0], sizes[MOST], pattern.states, desk.value, desk.entries
+    for k in range(len(desk.place)):
+        first, last = desk.first[k], desk.first[k + 1]
+        if desk.place[k] < 0:
+            continue
+        for e in range(first, last):
+            if desk.candidate[e] >= 0:
+                desk.counted[k * most + desk.candidate[e]] = desk.counts[e]
+        if sizes[ON_STATES] == 0:
+            continue
+        parent = memory.parent[k]
+        if parent >= 0 and desk.place[parent] < 0:
+            parent = np.int64(-1)
+        age = age_level(now - last_visit(memory.slots, desk.place[k]))
+        shift = 3 * k  # the absent symbols' entries stand behind each context's pairs
+        state_entries(
+            k, desk.totals[k], desk.distinct[k], age, first, last, parent, desk.candidate, desk.counts, desk.counted,
+            most, entries[shift:],
+        )  # fmt: skip
+        absent = state_value(tables, entries[shift:], last)
+        for e in range(first, last):
+            value[e] = min(max(state_value(tables, entries[shift:], e) - absent, -steepest), steepest)
+    end = desk.first[len(desk.place)]
+    if sizes[ON_STATES] != 0:
+        exp_shifted(value[:end], real(0), desk.power[:end])
+
+
+@kernel
+def read_matches(pattern: Pattern, cursor: Cursor, desk: Desk) -> None:
+    """The logit of each match's expected symbol, by its length and recent misses."""
+    for m in range(len(desk.expected)):
+        desk.match_value[m] = 0
+        if desk.expected[m] >= 0:
+            misses = cursor.matches[m, MISSES]
+            recent = (misses & 1) * 2 + int(misses & 14 != 0)
+            desk.match_entry[m] = m * MATCH_STATES + match_level(cursor.matches[m, LENGTH]) * 4 + recent
+            desk.match_value[m] = pattern.match_states[2 * desk.match_entry[m]]
+
+
+@kernel
+def read_dense(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, sizes: Array, count: Any) -> None:
+    """The inputs that speak for every candidate: unigram, network, expert; log-probabilities."""
+    real = pattern.weights.dtype.type
+    total = pattern.sums[0] + UNIGRAM_FRESH * sizes[VOCABULARY]
+    for c in range(count):
+        desk.dense[0, c] = real(math.log((pattern.unigram[desk.candidates[c]] + UNIGRAM_FRESH) / total))
+    if len(desk.hidden) > 0:
+        choose_inputs(
+            cursor.recent, cursor.features, BACK, sizes[NETWORK_TABLE], sizes[NETWORK_HASHED], desk.network_rows
+        )
+        network_forward(
+            pattern.inputs, pattern.read, pattern.bias, desk.network_rows, desk.candidates, count, desk.before,
+            desk.hidden, desk.dense[1], desk.network_p,
+        )  # fmt: skip
+    if sizes[ON_EXPERT] != 0:
+        for c in range(count):
+            desk.dense[2, c] = desk.expert[desk.candidates[c]]
+
+
+@kernel
+def mix_inputs(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, sizes: Array, count: Any) -> None:
+    """The eight mixers, the final mixers and the corrections; desk.blended ← P of the candidates."""
+    real = pattern.weights.dtype.type
+    contexts, models = len(desk.place), len(desk.expected)
+    inputs = 2 * contexts + models + DENSE
+    longest, expected = np.int64(0), np.int64(-1)
+    for m in range(models):
+        if desk.expected[m] >= 0 and cursor.matches[m, LENGTH] > longest:
+            longest, expected = cursor.matches[m, LENGTH], desk.expected[m]
+    choose_rows(
+        cursor.recent, np.int64(cursor.features[POSITION]), memory.roles, desk.totals, desk.distinct, longest, expected,
+        sizes[VOCABULARY], desk.rows,
+    )  # fmt: skip
+    desk.final_rows[0], desk.final_rows[1] = desk.rows[0], SIZES[0] + desk.rows[5] - (SIZES[0] + SIZES[1] + SIZES[2] + SIZES[3] + SIZES[4])
+    if sizes[ON_SELECTORS] == 0:
+        for m in range(LANES):
+            desk.rows[m] = 0
+        desk.final_rows[0], desk.final_rows[1] = 0, SIZES[0]
+    gather_weights(pattern.weights, desk.rows, inputs, desk.chosen)
+    logp, chosen = desk.logp, desk.chosen
+    for i in range(count * LANES):
+        logp[i] = 0
+    for k in range(contexts):
+        for e in range(desk.first[k], desk.first[k + 1]):
+            c = desk.candidate[e]
+            if c >= 0:
+                add_lanes(logp, c * LANES, desk.log_count[desk.counts[e]], chosen, 2 * k * LANES)
+                add_lanes(logp, c * LANES, desk.value[e], chosen, (2 * k + 1) * LANES)
+    for m in range(models):
+        if desk.expected[m] >= 0 and desk.place_of[desk.expected[m]] >= 0:
+            c = desk.place_of[desk.expected[m]]
+            add_lanes(logp, c * LANES, desk.match_value[m], chosen, (2 * contexts + m) * LANES)
+    for d in range(DENSE):
+        if speaks(desk, sizes, d):
+            for c in range(count):
+                add_lanes(logp, c * LANES, desk.dense[d, c], chosen, (2 * contexts + models + d) * LANES)
+    log_softmax_lanes(logp, count, desk.p, desk.shift)
+    mix_finals(pattern.finals, desk.final_rows, logp, count, desk.final_logits, desk.final_p, desk.total)
+    softmax(desk.total, count, desk.corrected)
+    for c in range(count):
+        desk.blended[c] = desk.corrected[c]
+    if sizes[ON_CORRECTIONS] != 0:
+        base = desk.final_rows[1] - SIZES[0]
+        for c in range(count):
+            desk.corrected[c] = desk.total[c] + pattern.corrections[2 * correction_entry(base, desk.total[c])]
+        softmax(desk.corrected, count, desk.final_logits)
+        for c in range(count):
+            desk.blended[c] = 0.5 * (desk.blended[c] + desk.final_logits[c])
+            desk.corrected[c] = desk.final_logits[c]
+    total = 0.0
+    for c in range(count):
+        total += desk.blended[c]
+    for c in range(count):
+        desk.blended[c] /= total
+
+
+@kernel
+def speaks(desk: Desk, sizes: Array, d: Any) -> bool:
+    """Whether a dense input is there."""
+    return d == 0 or (d == 1 and len(desk.hidden) > 0) or (d == 2 and sizes[ON_EXPERT] != 0)
+
+
+@kernel
+def correction_entry(base: Any, logp: Any) -> Any:
+    """By the last symbol and the logarithm of p, 24 levels."""
+    return base * CORRECTION_LEVELS + min(np.int64(-logp * 2.0), CORRECTION_LEVELS - 1)
+
+
+@kernel
+def predict_next(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, sizes: Array) -> Any:
+    """Everything up to the prediction; how many candidates there are. The addresses are on the desk."""
+    count = look_up(memory, cursor, desk, sizes)
+    read_states(memory, pattern, cursor, desk, sizes)
+    read_matches(pattern, cursor, desk)
+    read_dense(memory, pattern, cursor, desk, sizes, count)
+    if count > 0:
+        mix_inputs(memory, pattern, cursor, desk, sizes, count)
+    if sizes[MOST] != sizes[VOCABULARY]:
+        p, logit, level, found = escape_probability(
+            pattern.cells, pattern.escape_weights, pattern.escape_correction, desk.totals, desk.distinct, count,
+            desk.numbers[DROPPED], sizes[VOCABULARY], desk.escape_inputs,
+        )  # fmt: skip
+        share_masses(pattern.unigram, pattern.escapes, pattern.sums, desk.candidates, count, desk.masses)
+        desk.numbers[ESCAPE_P] = 1.0 if count == 0 else p
+        desk.numbers[ESCAPE_LOGIT], desk.numbers[ESCAPE_LEVEL], desk.numbers[ESCAPE_FOUND] = logit, level, found
+    return count
+
+
+@kernel
+def probability(pattern: Pattern, desk: Desk, sizes: Array, symbol: Any) -> Any:
+    """What was predicted for one symbol."""
+    c, vocabulary = desk.place_of[symbol], sizes[VOCABULARY]
+    if sizes[MOST] == vocabulary:
+        p = desk.blended[c]
+    elif c >= 0:
+        p = (1.0 - desk.numbers[ESCAPE_P]) * desk.blended[c]
+    else:
+        p = desk.numbers[ESCAPE_P] * share(pattern.unigram, pattern.escapes, pattern.parts, desk.masses, symbol)
+    return (1.0 - FLOOR) * p + FLOOR / vocabulary
+
+
+@kernel
+def learn_to_read(pattern: Pattern, desk: Desk, sizes: Array, rates: Array, now: Any, count: Any, symbol: Any) -> None:
+    """Every part takes one step on the loss of its own prediction."""
+    target = desk.place_of[symbol]
+    if sizes[MOST] != sizes[VOCABULARY]:
+        escaped = target < 0
+        learn_escape(
+            pattern.cells, pattern.escape_weights, pattern.escape_correction, desk.totals, desk.distinct,
+            desk.escape_inputs, desk.numbers[ESCAPE_LOGIT], int(desk.numbers[ESCAPE_LEVEL]),
+            int(desk.numbers[ESCAPE_FOUND]), escaped, rates[ESCAPE], rates[ESCAPE_CELL], rates[ESCAPE_CORRECT],
+        )  # fmt: skip
+        if escaped:
+            learn_share(
+                pattern.unigram, pattern.escapes, pattern.sums, pattern.parts, desk.masses, symbol, rates[SHARE]
+            )
+    pattern.unigram[symbol] += 1.0
+    pattern.sums[0] += 1.0
+    if target < 0:
+        return
+    learn_mixers(pattern, desk, sizes, rates, now, count, target)
+    if sizes[ON_STATES] != 0:
+        learn_states(pattern, desk, rates, count, target)
+    learn_matches(pattern, desk, rates, count, target)
+    if len(desk.hidden) > 0:
+        real = pattern.read.dtype.type
+        slower = 1.0 / math.sqrt(1.0 + now / rates[NETWORK_TIME])
+        network_learn(
+            pattern.inputs, pattern.read, pattern.bias, desk.network_rows, desk.candidates, count, desk.before,
+            desk.hidden, desk.network_p, target, pattern.moments, pattern.errors, desk.delta,
+            real(rates[NETWORK] * slower), real(rates[NETWORK_ROWS] * slower), real(max(1e-5, 1.0 / (now + 1.0))),
+        )  # fmt: skip
+
+
+@kernel
+def learn_mixers(pattern: Pattern, desk: Desk, sizes: Array, rates: Array, now: Any, count: Any, target: Any) -> None:
+    """Corrections, final mixers, the eight mixers."""
+    real = pattern.weights.dtype.type
+    if sizes[ON_CORRECTIONS] != 0:
+        base, table, rate = desk.final_rows[1] - SIZES[0], pattern.corrections, real(rates[CORRECT])
+        for c in range(count):
+            at = 2 * correction_entry(base, desk.total[c])
+            g = desk.corrected[c] - real(c == target)
+            table[at + 1] += g * g
+            table[at] -= rate * g / np.sqrt(table[at + 1] + real(1e-6))
+    rate = max(rates[FINAL_FLOOR], rates[FINAL] / math.sqrt(1.0 + now / rates[FINAL_TIME]))
+    keep = real(rates[MIX_KEEP])
+    learn_finals(
+        pattern.finals, pattern.final_squares, desk.final_rows, desk.logp, count, desk.final_p, len(desk.total), target,
+        real(rate), keep,
+    )  # fmt: skip
+    error, gradient, contexts, models = desk.p, desk.gradient, len(desk.place), len(desk.expected)
+    inputs = 2 * contexts + models + DENSE
+    for m in range(LANES):
+        error[target * LANES + m] -= real(1)
+    for i in range(inputs * LANES):
+        gradient[i] = 0
+    for k in range(contexts):
+        for e in range(desk.first[k], desk.first[k + 1]):
+            c = desk.candidate[e]
+            if c >= 0:
+                add_lanes(gradient, 2 * k * LANES, desk.log_count[desk.counts[e]], error, c * LANES)
+                add_lanes(gradient, (2 * k + 1) * LANES, desk.value[e], error, c * LANES)
+    for m in range(models):
+        if desk.expected[m] >= 0 and desk.place_of[desk.expected[m]] >= 0:
+            c = desk.place_of[desk.expected[m]]
+            add_lanes(gradient, (2 * contexts + m) * LANES, desk.match_value[m], error, c * LANES)
+    for d in range(DENSE):
+        if speaks(desk, sizes, d):
+            for c in range(count):
+                add_lanes(gradient, (2 * contexts + models + d) * LANES, desk.dense[d, c], error, c * LANES)
+    rate = max(rates[MIX_FLOOR], rates[MIX] / math.sqrt(1.0 + now / rates[MIX_TIME]))
+    step_weights(pattern.weights, desk.rows, inputs, desk.chosen, gradient, pattern.squares, real(rate), keep)
+
+
+@kernel
+def learn_states(pattern: Pattern, desk: Desk, rates: Array, count: Any, target: Any) -> None:
+    """Each context's state tables, on the softmax of its own logits; an absent symbol's is 0."""
+    real = pattern.states.dtype.type
+    rate, one = real(rates[STATE]), real(1)
+    tables, power = pattern.states, desk.power
+    for k in range(len(desk.place)):
+        first, last = desk.first[k], desk.first[k + 1]
+        if desk.place[k] < 0:
+            continue
+        present, norm = 0, real(0)
+        for e in range(first, last):
+            if desk.candidate[e] >= 0:
+                present += 1
+                norm += power[e]
+        scale, absent = one / (norm + real(count - present)), real(0)
+        entries = desk.entries[3 * k :]
+        for e in range(first, last):
+            if desk.candidate[e] >= 0:
+                g = power[e] * scale
+                if desk.candidate[e] == target:
+                    g -= one
+                absent -= g
+                learn_state(tables, entries, e, g, rate)
+        learn_state(tables, entries, last, absent, rate)
+
+
+@kernel
+def learn_matches(pattern: Pattern, desk: Desk, rates: Array, count: Any, target: Any) -> None:
+    """Each match's logit, on the softmax that gives every other candidate 0."""
+    real = pattern.match_states.dtype.type
+    table = pattern.match_states
+    for m in range(len(desk.expected)):
+        if desk.expected[m] >= 0 and desk.place_of[desk.expected[m]] >= 0:
+            at = 2 * desk.match_entry[m]
+            grown = math.exp(desk.match_value[m])
+            g = real(grown / (grown + count - 1.0))
+            if desk.place_of[desk.expected[m]] == target:
+                g -= real(1)
+            table[at + 1] += g * g
+            moved = table[at] - real(rates[STATE]) * g / np.sqrt(table[at + 1])
+            table[at] = min(max(moved, real(-STEEPEST)), real(STEEPEST))
+
+
+@kernel
+def remember(memory: Memory, desk: Desk, sizes: Array, symbol: Any, now: Any) -> None:
+    """Count the symbol in every context's slot, where it was found or in a new one."""
+    wide = sizes[WIDE] != 0
+    for k in range(len(desk.place)):
+        place = desk.place[k]
+        if place < 0:
+            place = claim_slot(memory.slots, desk.held[0, k], memory.width[k], desk.held[1, k])
+        write_slot(memory.slots, place, memory.capacity[k], wide, symbol, memory.limit[k], now)
+
+
+@kernel
+def address_next(memory: Memory, cursor: Cursor, desk: Desk) -> None:
+    address_contexts(
+        cursor.features, memory.used, memory.first, memory.buckets, memory.bucket_size, memory.slots, desk.address,
+        desk.check,
+    )  # fmt: skip
+
+
+@kernel
+def move_on(memory: Memory, cursor: Cursor, desk: Desk, sizes: Array, symbol: Any, learning: bool) -> None:
+    """The past takes the symbol in, and the slots of the next prediction are asked for."""
+    advance(cursor.recent, cursor.word, cursor.features, memory.kinds, memory.folded, symbol)
+    cursor.clock[1] = follow(
+        cursor.matches, memory.least, memory.ring, memory.index, sizes[RING_SIZE], sizes[WIDE] != 0, cursor.recent,
+        symbol, cursor.clock[1], learning,
+    )  # fmt: skip
+    for k in range(len(desk.address)):
+        desk.held[0, k], desk.held[1, k] = desk.address[k], desk.check[k]
+    address_next(memory, cursor, desk)
+
+
+@kernel
+def read_stream(
+    memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, sizes: Array, rates: Array, tokens: Array,
+    learning: bool, bits: Array, correct: Array,
+) -> None:  # fmt: skip
+    """Score each token, and learn from it if asked. `correct` is filled when it is as long as the tokens."""
+    address_next(memory, cursor, desk)
+    for t in range(len(tokens)):
+        symbol, now = np.int64(tokens[t]), cursor.clock[0]
+        count = predict_next(memory, pattern, cursor, desk, sizes)
+        bits[t] = -math.log2(probability(pattern, desk, sizes, symbol))
+        if len(correct):
+            correct[t] = best_symbol(pattern, desk, sizes, count) == symbol
+        move_on(memory, cursor, desk, sizes, symbol, learning)
+        if learning:
+            learn_to_read(pattern, desk, sizes, rates, now, count, symbol)
+            remember(memory, desk, sizes, symbol, now + 1)
+        forget_candidates(desk, sizes, count)
+        cursor.clock[0] = now + 1
+
+
+@kernel
+def best_symbol(pattern: Pattern, desk: Desk, sizes: Array, count: Any) -> Any:
+    """The most probable symbol, the first of equals."""
+    best, most = np.int64(-1), -1.0
+    for c in range(count):
+        p = probability(pattern, desk, sizes, desk.candidates[c])
+        if p > most or (p == most and desk.candidates[c] < best):
+            best, most = desk.candidates[c], p
+    if sizes[MOST] != sizes[VOCABULARY]:
+        for symbol in range(sizes[VOCABULARY]):
+            if desk.place_of[symbol] < 0 and probability(pattern, desk, sizes, symbol) > most:
+                best, most = np.int64(symbol), probability(pattern, desk, sizes, symbol)
+    return best
+
+
+@kernel
+def predict_row(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, sizes: Array, row: Array) -> None:
+    """The whole distribution, (V,)."""
+    address_next(memory, cursor, desk)
+    count = predict_next(memory, pattern, cursor, desk, sizes)
+    for symbol in range(len(row)):
+        row[symbol] = probability(pattern, desk, sizes, symbol)
+    forget_candidates(desk, sizes, count)
