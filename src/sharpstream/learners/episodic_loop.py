@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sharpstream.kernels.elementary import exp_shifted
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.learners.episodic_arrays import (
     CORRECTION_LEVELS,
     DENSE,
@@ -57,7 +57,7 @@ ESCAPE_P, ESCAPE_LOGIT, ESCAPE_LEVEL, ESCAPE_FOUND, CANDIDATES, DROPPED = range(
 FLOOR = 1e-6  # share of the uniform in every prediction: bits stay finite
 
 
-@kernel
+@lean_kernel
 def look_up(memory: Memory, cursor: Cursor, desk: Desk, sizes: Array) -> Any:
     """Find the slots, read their pairs, choose the candidates; how many of these there are."""
     slots, place, totals, distinct = memory.slots, desk.place, desk.totals, desk.distinct
@@ -84,7 +84,7 @@ def look_up(memory: Memory, cursor: Cursor, desk: Desk, sizes: Array) -> Any:
     return count
 
 
-@kernel
+@lean_kernel
 def choose_candidates(desk: Desk, sizes: Array) -> Any:
     """The symbols in slots and matches by score, the best of them."""
     count = np.int64(0)
@@ -103,7 +103,7 @@ def choose_candidates(desk: Desk, sizes: Array) -> Any:
     return kept
 
 
-@kernel
+@lean_kernel
 def forget_candidates(desk: Desk, sizes: Array, count: Any) -> None:
     """Leave the desk's maps empty for the next token."""
     most = sizes[MOST]
@@ -116,7 +116,7 @@ def forget_candidates(desk: Desk, sizes: Array, count: Any) -> None:
             desk.place_of[desk.candidates[c]] = -1
 
 
-@kernel
+@lean_kernel
 def read_states(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, sizes: Array) -> None:
     """One logit a pair from the state tables, against an absent symbol's."""
     real = pattern.states.dtype.type
@@ -148,7 +148,7 @@ def read_states(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, si
         exp_shifted(value[:end], real(0), desk.power[:end])
 
 
-@kernel
+@lean_kernel
 def read_matches(pattern: Pattern, cursor: Cursor, desk: Desk) -> None:
     """The logit of each match's expected symbol, by its length and recent misses."""
     for m in range(len(desk.expected)):
@@ -160,7 +160,7 @@ def read_matches(pattern: Pattern, cursor: Cursor, desk: Desk) -> None:
             desk.match_value[m] = pattern.match_states[2 * desk.match_entry[m]]
 
 
-@kernel
+@lean_kernel
 def read_dense(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, sizes: Array, count: Any) -> None:
     """The inputs that speak for every candidate: unigram, network, expert; log-probabilities."""
     real = pattern.weights.dtype.type
@@ -180,7 +180,7 @@ def read_dense(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, siz
             desk.dense[2, c] = desk.expert[desk.candidates[c]]
 
 
-@kernel
+@lean_kernel
 def mix_inputs(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, sizes: Array, count: Any) -> None:
     """The eight mixers, the final mixers and the corrections; desk.blended ← P of the candidates."""
     real = pattern.weights.dtype.type
@@ -237,19 +237,19 @@ def mix_inputs(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, siz
         desk.blended[c] /= total
 
 
-@kernel
+@lean_kernel
 def speaks(desk: Desk, sizes: Array, d: Any) -> bool:
     """Whether a dense input is there."""
     return d == 0 or (d == 1 and len(desk.hidden) > 0) or (d == 2 and sizes[ON_EXPERT] != 0)
 
 
-@kernel
+@lean_kernel
 def correction_entry(base: Any, logp: Any) -> Any:
     """By the last symbol and the logarithm of p, 24 levels."""
     return base * CORRECTION_LEVELS + min(np.int64(-logp * 2.0), CORRECTION_LEVELS - 1)
 
 
-@kernel
+@lean_kernel
 def predict_next(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, sizes: Array) -> Any:
     """Everything up to the prediction; how many candidates there are. The addresses are on the desk."""
     count = look_up(memory, cursor, desk, sizes)
@@ -269,7 +269,7 @@ def predict_next(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, s
     return count
 
 
-@kernel
+@lean_kernel
 def probability(pattern: Pattern, desk: Desk, sizes: Array, symbol: Any) -> Any:
     """What was predicted for one symbol."""
     c, vocabulary = desk.place_of[symbol], sizes[VOCABULARY]
@@ -282,7 +282,7 @@ def probability(pattern: Pattern, desk: Desk, sizes: Array, symbol: Any) -> Any:
     return (1.0 - FLOOR) * p + FLOOR / vocabulary
 
 
-@kernel
+@lean_kernel
 def learn_to_read(pattern: Pattern, desk: Desk, sizes: Array, rates: Array, now: Any, count: Any, symbol: Any) -> None:
     """Every part takes one step on the loss of its own prediction."""
     target = desk.place_of[symbol]
@@ -315,7 +315,7 @@ def learn_to_read(pattern: Pattern, desk: Desk, sizes: Array, rates: Array, now:
         )  # fmt: skip
 
 
-@kernel
+@lean_kernel
 def learn_mixers(pattern: Pattern, desk: Desk, sizes: Array, rates: Array, now: Any, count: Any, target: Any) -> None:
     """Corrections, final mixers, the eight mixers."""
     real = pattern.weights.dtype.type
@@ -356,7 +356,7 @@ def learn_mixers(pattern: Pattern, desk: Desk, sizes: Array, rates: Array, now: 
     step_weights(pattern.weights, desk.rows, inputs, desk.chosen, gradient, pattern.squares, real(rate), keep)
 
 
-@kernel
+@lean_kernel
 def learn_states(pattern: Pattern, desk: Desk, rates: Array, count: Any, target: Any) -> None:
     """Each context's state tables, on the softmax of its own logits; an absent symbol's is 0."""
     real = pattern.states.dtype.type
@@ -383,7 +383,7 @@ def learn_states(pattern: Pattern, desk: Desk, rates: Array, count: Any, target:
         learn_state(tables, entries, last, absent, rate)
 
 
-@kernel
+@lean_kernel
 def learn_matches(pattern: Pattern, desk: Desk, rates: Array, count: Any, target: Any) -> None:
     """Each match's logit, on the softmax that gives every other candidate 0."""
     real = pattern.match_states.dtype.type
@@ -400,7 +400,7 @@ def learn_matches(pattern: Pattern, desk: Desk, rates: Array, count: Any, target
             table[at] = min(max(moved, real(-STEEPEST)), real(STEEPEST))
 
 
-@kernel
+@lean_kernel
 def remember(memory: Memory, desk: Desk, sizes: Array, symbol: Any, now: Any) -> None:
     """Count the symbol in every context's slot, where it was found or in a new one."""
     wide = sizes[WIDE] != 0
@@ -411,7 +411,7 @@ def remember(memory: Memory, desk: Desk, sizes: Array, symbol: Any, now: Any) ->
         write_slot(memory.slots, place, memory.capacity[k], wide, symbol, memory.limit[k], now)
 
 
-@kernel
+@lean_kernel
 def address_next(memory: Memory, cursor: Cursor, desk: Desk) -> None:
     address_contexts(
         cursor.features, memory.used, memory.first, memory.buckets, memory.bucket_size, memory.slots, desk.address,
@@ -419,7 +419,7 @@ def address_next(memory: Memory, cursor: Cursor, desk: Desk) -> None:
     )  # fmt: skip
 
 
-@kernel
+@lean_kernel
 def move_on(memory: Memory, cursor: Cursor, desk: Desk, sizes: Array, symbol: Any, learning: bool) -> None:
     """The past takes the symbol in, and the slots of the next prediction are asked for."""
     advance(cursor.recent, cursor.word, cursor.features, memory.kinds, memory.folded, symbol)
@@ -432,7 +432,7 @@ def move_on(memory: Memory, cursor: Cursor, desk: Desk, sizes: Array, symbol: An
     address_next(memory, cursor, desk)
 
 
-@kernel
+@lean_kernel
 def read_stream(
     memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, sizes: Array, rates: Array, tokens: Array,
     learning: bool, bits: Array, correct: Array,
@@ -453,7 +453,7 @@ def read_stream(
         cursor.clock[0] = now + 1
 
 
-@kernel
+@lean_kernel
 def best_symbol(pattern: Pattern, desk: Desk, sizes: Array, count: Any) -> Any:
     """The most probable symbol, the first of equals."""
     best, most = np.int64(-1), -1.0
@@ -468,7 +468,7 @@ def best_symbol(pattern: Pattern, desk: Desk, sizes: Array, count: Any) -> Any:
     return best
 
 
-@kernel
+@lean_kernel
 def predict_row(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, sizes: Array, row: Array) -> None:
     """The whole distribution, (V,)."""
     address_next(memory, cursor, desk)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.kernels.prefetch import prefetch
 
 BACK = 16  # features 0..15: the symbols 1..16 back
@@ -114,14 +114,14 @@ def symbol_kinds(vocabulary: int, text: bool) -> tuple[Array, Array]:
     return kinds, folded
 
 
-@kernel
+@lean_kernel
 def mix(h: Any, value: Any) -> Any:
     """One more value into a 64-bit hash."""
     z = (h ^ value) * np.uint64(0x9E3779B97F4A7C15)
     return z ^ (z >> np.uint64(29))
 
 
-@kernel
+@lean_kernel
 def advance(recent: Array, word: Array, features: Array, kinds: Array, folded: Array, symbol: Any) -> None:
     """The past moves on by one symbol: recent (32,) int64, word (4,) uint64 and features (F,) uint64."""
     for i in range(RECENT - 1, 0, -1):
@@ -148,7 +148,7 @@ def advance(recent: Array, word: Array, features: Array, kinds: Array, folded: A
     features[SHAPE] = shape & np.uint64((1 << (2 * SHAPE_LENGTH)) - 1)
 
 
-@kernel
+@lean_kernel
 def address_contexts(
     features: Array, used: Array, first: Array, buckets: Array, bucket_size: Array, slots: Array,
     address: Array, check: Array,

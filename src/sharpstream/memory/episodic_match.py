@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.memory.episodic_contexts import RECENT, mix
 
 PLACE, LENGTH, MISSES = 0, 1, 2  # columns of a match (int64): the place it stands at (−1: none), its length, last misses
@@ -17,7 +17,7 @@ LONGEST = 65_535
 LOW = np.uint64(0xFFFFFFFF)
 
 
-@kernel
+@lean_kernel
 def ring_symbol(ring: Array, size: Any, wide: bool, place: Any) -> Any:
     """The symbol read as number `place`; ring (size,) or (2·size,) uint8."""
     at = place % size
@@ -26,7 +26,7 @@ def ring_symbol(ring: Array, size: Any, wide: bool, place: Any) -> Any:
     return np.int64(ring[at])
 
 
-@kernel
+@lean_kernel
 def write_ring(ring: Array, size: Any, wide: bool, place: Any, symbol: Any) -> None:
     at = place % size
     if wide:
@@ -35,7 +35,7 @@ def write_ring(ring: Array, size: Any, wide: bool, place: Any, symbol: Any) -> N
         ring[at] = symbol
 
 
-@kernel
+@lean_kernel
 def index_place(recent: Array, least: Any, entries: Any) -> Any:
     """Where the index keeps the place after the last `least` symbols."""
     h = np.uint64(least)
@@ -45,7 +45,7 @@ def index_place(recent: Array, least: Any, entries: Any) -> Any:
     return np.int64(((h >> np.uint64(32)) * np.uint64(entries)) >> np.uint64(32))
 
 
-@kernel
+@lean_kernel
 def match_length(ring: Array, size: Any, wide: bool, recent: Array, place: Any) -> Any:
     """How many symbols before `place` are those read last, at most 32."""
     length = 0
@@ -56,7 +56,7 @@ def match_length(ring: Array, size: Any, wide: bool, recent: Array, place: Any) 
     return length
 
 
-@kernel
+@lean_kernel
 def follow(
     matches: Array, least: Array, ring: Array, index: Array, size: Any, wide: bool, recent: Array, symbol: Any,
     written: Any, learning: bool,

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import Array, lean_kernel
 
 WAYS = 4  # slots in a bucket
 TIME_LOW, TIME_HIGH, CHECK, TOTAL, DISTINCT, PAIRS = 0, 1, 2, 3, 4, 5  # 16-bit numbers of a slot
 MOST = 255  # of a count, and of distinct symbols
 
 
-@kernel
+@lean_kernel
 def find_slot(slots: Array, bucket: Any, width: Any, check: Any) -> Any:
     """Where the context's slot begins, or −1."""
     for way in range(WAYS):
@@ -26,12 +26,12 @@ def find_slot(slots: Array, bucket: Any, width: Any, check: Any) -> Any:
     return np.int64(-1)
 
 
-@kernel
+@lean_kernel
 def last_visit(slots: Array, place: Any) -> Any:
     return np.int64(slots[place + TIME_LOW]) | (np.int64(slots[place + TIME_HIGH]) << 16)
 
 
-@kernel
+@lean_kernel
 def claim_slot(slots: Array, bucket: Any, width: Any, check: Any) -> Any:
     """A slot for a new context: the least counted of the bucket, the longest unvisited of equals, emptied."""
     chosen, least, oldest = bucket, np.int64(1 << 40), np.int64(0)
@@ -46,7 +46,7 @@ def claim_slot(slots: Array, bucket: Any, width: Any, check: Any) -> Any:
     return chosen
 
 
-@kernel
+@lean_kernel
 def read_pairs(slots: Array, place: Any, capacity: Any, wide: bool, symbols: Array, counts: Array, at: Any) -> Any:
     """Copy a slot's pairs into symbols and counts from `at` on; where they end."""
     for j in range(capacity):
@@ -63,7 +63,7 @@ def read_pairs(slots: Array, place: Any, capacity: Any, wide: bool, symbols: Arr
     return at
 
 
-@kernel
+@lean_kernel
 def write_slot(
     slots: Array, place: Any, capacity: Any, wide: bool, symbol: Any, limit: Any, now: Any
 ) -> None:
@@ -103,7 +103,7 @@ def write_slot(
     slots[place + TOTAL] = total
 
 
-@kernel
+@lean_kernel
 def halve(slots: Array, base: Any, capacity: Any, wide: bool) -> Any:
     """Every count by half, none below 1; the new total."""
     total = np.int64(0)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import Array, lean_kernel
 
 
-@kernel
+@lean_kernel
 def all_candidates(vocabulary: Any, candidates: Array, place_of: Array) -> Any:
     """Every symbol is one; how many there are."""
     for symbol in range(vocabulary):
@@ -20,7 +20,7 @@ def all_candidates(vocabulary: Any, candidates: Array, place_of: Array) -> Any:
     return np.int64(vocabulary)
 
 
-@kernel
+@lean_kernel
 def propose(symbol: Any, score: Any, proposed: Array, scores: Array, place_of: Array, count: Any) -> Any:
     """Add to a symbol's score, entering it if it is new; how many there are now."""
     at = place_of[symbol]
@@ -32,7 +32,7 @@ def propose(symbol: Any, score: Any, proposed: Array, scores: Array, place_of: A
     return count
 
 
-@kernel
+@lean_kernel
 def nth_largest(values: Array, count: Any, n: Any, spare: Array) -> Any:
     """The n-th largest (from 1) of the first `count` values, by quickselect in `spare`."""
     for i in range(count):
@@ -59,7 +59,7 @@ def nth_largest(values: Array, count: Any, n: Any, spare: Array) -> Any:
     return spare[want]
 
 
-@kernel
+@lean_kernel
 def keep_best(proposed: Array, scores: Array, count: Any, most: Any, place_of: Array, spare: Array) -> Any:
     """Keep at most `most` of the proposed, in their order; the score of what was dropped is returned beside."""
     dropped = 0.0

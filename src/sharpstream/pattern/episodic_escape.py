@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.pattern.episodic_states import DISTINCT_LEVEL, TOTAL_LEVEL
 
 CELLS = 12 * 7  # (N, D) levels of one context
@@ -21,23 +21,23 @@ SURE = 12.0  # the largest logit
 UNIGRAM_FRESH = 0.02  # unigram counts are shares of a long past; this much uniform keeps each of them above 0
 
 
-@kernel
+@lean_kernel
 def stretch(p: Any) -> Any:
     return math.log(p / (1.0 - p))
 
 
-@kernel
+@lean_kernel
 def squash(x: Any) -> Any:
     x = min(max(x, -SURE), SURE)
     return 1.0 / (1.0 + math.exp(-x))
 
 
-@kernel
+@lean_kernel
 def escape_cell(k: Any, total: Any, distinct: Any) -> Any:
     return k * CELLS + TOTAL_LEVEL[min(total, 1023)] * 7 + DISTINCT_LEVEL[distinct]
 
 
-@kernel
+@lean_kernel
 def escape_probability(
     cells: Array, weights: Array, correction: Array, totals: Array, distinct: Array, count: Any, dropped: Any,
     vocabulary: Any, x: Array,
@@ -60,7 +60,7 @@ def escape_probability(
     return 0.5 * (squash(logit) + correction[level]), logit, level, found
 
 
-@kernel
+@lean_kernel
 def learn_escape(
     cells: Array, weights: Array, correction: Array, totals: Array, distinct: Array, x: Array, logit: Any, level: Any,
     found: Any, escaped: bool, rate: Any, cell_rate: Any, correction_rate: Any,
@@ -81,7 +81,7 @@ def learn_escape(
     correction[level] = min(max(correction[level], 1e-6), 1.0 - 1e-6)
 
 
-@kernel
+@lean_kernel
 def share_masses(
     unigram: Array, escapes: Array, sums: Array, candidates: Array, count: Any, masses: Array
 ) -> None:
@@ -94,7 +94,7 @@ def share_masses(
         masses[2] -= 1.0
 
 
-@kernel
+@lean_kernel
 def share(unigram: Array, escapes: Array, parts: Array, masses: Array, symbol: Any) -> Any:
     """P(symbol | escaped) for a symbol that is not a candidate."""
     return (
@@ -104,7 +104,7 @@ def share(unigram: Array, escapes: Array, parts: Array, masses: Array, symbol: A
     )
 
 
-@kernel
+@lean_kernel
 def learn_share(
     unigram: Array, escapes: Array, sums: Array, parts: Array, masses: Array, symbol: Any, rate: Any
 ) -> None:

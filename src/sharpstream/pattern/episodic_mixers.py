@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from sharpstream.kernels.elementary import exp_shifted
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.pattern.episodic_selectors import LANES
 
 FINALS = 2
 
 
-@kernel
+@lean_kernel
 def add_lanes(out: Array, at: Any, scale: Any, values: Array, row: Any) -> None:
     """out[at + m] += scale · values[row + m] for the eight lanes; all loads come before the stores."""
     a = out[at] + scale * values[row]
@@ -30,7 +30,7 @@ def add_lanes(out: Array, at: Any, scale: Any, values: Array, row: Any) -> None:
     out[at + 4], out[at + 5], out[at + 6], out[at + 7] = e, f, g, h
 
 
-@kernel
+@lean_kernel
 def gather_weights(weights: Array, rows: Array, inputs: Any, chosen: Array) -> None:
     """chosen (inputs, 8) ← the selected row of each mixer."""
     for m in range(LANES):
@@ -39,7 +39,7 @@ def gather_weights(weights: Array, rows: Array, inputs: Any, chosen: Array) -> N
             chosen[i * LANES + m] = weights[start + i]
 
 
-@kernel
+@lean_kernel
 def log_softmax_lanes(logits: Array, count: Any, p: Array, shift: Array) -> None:
     """Per lane over `count` candidates: logits ← log p, p ← probabilities; both (count, 8) flat."""
     for m in range(LANES):
@@ -63,7 +63,7 @@ def log_softmax_lanes(logits: Array, count: Any, p: Array, shift: Array) -> None
             logits[c * LANES + m] -= drop
 
 
-@kernel
+@lean_kernel
 def softmax(logits: Array, count: Any, p: Array) -> None:
     """logits ← log p over the first `count`, p ← probabilities."""
     top = logits[0]
@@ -79,7 +79,7 @@ def softmax(logits: Array, count: Any, p: Array) -> None:
         logits[c] -= drop
 
 
-@kernel
+@lean_kernel
 def step_weights(
     weights: Array, rows: Array, inputs: Any, chosen: Array, gradient: Array, squares: Array, rate: Any, keep: Any
 ) -> None:
@@ -96,7 +96,7 @@ def step_weights(
             weights[start + i] = chosen[i * LANES + m]
 
 
-@kernel
+@lean_kernel
 def mix_finals(finals: Array, rows: Array, logp: Array, count: Any, logits: Array, p: Array, total: Array) -> None:
     """Each final mixer's log-probabilities (FINALS, most) from the eight; total ← their mean, normalised in log space."""
     most = len(total)
@@ -114,7 +114,7 @@ def mix_finals(finals: Array, rows: Array, logp: Array, count: Any, logits: Arra
             total[c] += logits[f * most + c] / FINALS
 
 
-@kernel
+@lean_kernel
 def learn_finals(
     finals: Array, squares: Array, rows: Array, logp: Array, count: Any, p: Array, most: Any, target: Any, rate: Any,
     keep: Any,

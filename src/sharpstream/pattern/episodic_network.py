@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sharpstream.kernels.elementary import gelu, gelu_backward
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.pattern.episodic_mixers import softmax
 
 DELAY = 12  # symbols in the delay line
@@ -17,7 +17,7 @@ HASHED = 3  # hashed rows: current word, last word, last three symbols
 INPUTS = DELAY + HASHED
 
 
-@kernel
+@lean_kernel
 def choose_inputs(recent: Array, features: Array, word: Any, table: Any, hashed_rows: Any, rows: Array) -> None:
     """rows (15,): which input rows are on. `word` is where the words stand among the features."""
     for i in range(DELAY):
@@ -30,7 +30,7 @@ def choose_inputs(recent: Array, features: Array, word: Any, table: Any, hashed_
         rows[DELAY + i] = DELAY * table + i * hashed_rows + np.int64(place)
 
 
-@kernel
+@lean_kernel
 def network_forward(
     inputs: Array, read: Array, bias: Array, rows: Array, candidates: Array, count: Any, before: Array, hidden: Array,
     logits: Array, p: Array,
@@ -53,7 +53,7 @@ def network_forward(
     softmax(logits, count, p)
 
 
-@kernel
+@lean_kernel
 def network_learn(
     inputs: Array, read: Array, bias: Array, rows: Array, candidates: Array, count: Any, before: Array, hidden: Array,
     p: Array, target: Any, moments: Array, errors: Array, delta: Array, rate: Any, row_rate: Any, fresh: Any,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import Array, lean_kernel
 
 LANES = 8  # mixers: one vector of float32
 SIZES = (64, 2048, 256, 2048, 256, 1024, 8, 4096)  # rows of each selector
@@ -19,7 +19,7 @@ ROLES = 9
 MATCH_LEVELS = 16
 
 
-@kernel
+@lean_kernel
 def match_level(length: Any) -> Any:
     """16 levels of a match's length, 0: none."""
     if length < 16:
@@ -29,7 +29,7 @@ def match_level(length: Any) -> Any:
     return 12 if length < 64 else (13 if length < 128 else (14 if length < 512 else 15))
 
 
-@kernel
+@lean_kernel
 def slot_state(total: Any, distinct: Any) -> Any:
     """0 no slot, 1 one symbol seen once, 2 one symbol, 3 several."""
     if total == 0:
@@ -39,14 +39,14 @@ def slot_state(total: Any, distinct: Any) -> Any:
     return 1 if total == 1 else 2
 
 
-@kernel
+@lean_kernel
 def hashed(value: Any, size: Any) -> Any:
     """A number as a row, spread over `size` rows (a power of two)."""
     z = np.uint64(value) * np.uint64(0x9E3779B97F4A7C15)
     return np.int64((z >> np.uint64(40)) & np.uint64(size - 1))
 
 
-@kernel
+@lean_kernel
 def choose_rows(
     recent: Array, position: Any, roles: Array, totals: Array, distinct: Array, length: Any, expected: Any,
     vocabulary: Any, rows: Array,

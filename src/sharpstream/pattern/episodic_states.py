@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import Array, lean_kernel
 
 
 def _levels(bounds: tuple[int, ...], size: int) -> Array:
@@ -32,7 +32,7 @@ STATES = OWN + BESIDE + AGED  # entries of one context
 STEEPEST = 15.0  # a logit's largest size
 
 
-@kernel
+@lean_kernel
 def age_level(age: Any) -> Any:
     """⌊log2(age)⌋ + 1, at most 23; 0 for none."""
     level = 0
@@ -42,14 +42,14 @@ def age_level(age: Any) -> Any:
     return level
 
 
-@kernel
+@lean_kernel
 def own_entry(k: Any, total: Any, distinct: Any, count: Any, recency: Any) -> Any:
     """recency: 0 the last symbol seen here (or absent), 1 the one before, 2 older."""
     row = (TOTAL_LEVEL[min(total, 1023)] * 7 + DISTINCT_LEVEL[distinct]) * 11 + COUNT_LEVEL[count]
     return k * STATES + row * 3 + recency
 
 
-@kernel
+@lean_kernel
 def beside_entry(k: Any, total: Any, distinct: Any, count: Any, parent: Any) -> Any:
     """parent: −1 where the parent has no slot, else its count of the symbol."""
     beside = 0 if parent < 0 else COARSE_COUNT[parent] + 1
@@ -57,14 +57,14 @@ def beside_entry(k: Any, total: Any, distinct: Any, count: Any, parent: Any) -> 
     return k * STATES + OWN + row * 9 + beside
 
 
-@kernel
+@lean_kernel
 def aged_entry(k: Any, age: Any, distinct: Any, count: Any, recency: Any) -> Any:
     """`age` is a level; absent symbols have recency 0, present ones 1, 2, 3."""
     row = (age * 5 + COARSE_DISTINCT[distinct]) * 4 + recency
     return k * STATES + OWN + BESIDE + row * 5 + AGED_COUNT[count]
 
 
-@kernel
+@lean_kernel
 def state_entries(
     k: Any, total: Any, distinct: Any, age: Any, first: Any, last: Any, parent: Any, candidate: Array, counts: Array,
     counted: Array, most: Any, entries: Array,
@@ -84,13 +84,13 @@ def state_entries(
     entries[3 * last + 2] = aged_entry(k, age, distinct, 0, 0)
 
 
-@kernel
+@lean_kernel
 def state_value(tables: Array, entries: Array, e: Any) -> Any:
     """The sum of a pair's three entries; tables hold (value, sum of squared gradients) side by side."""
     return tables[2 * entries[3 * e]] + tables[2 * entries[3 * e + 1]] + tables[2 * entries[3 * e + 2]]
 
 
-@kernel
+@lean_kernel
 def learn_state(tables: Array, entries: Array, e: Any, gradient: Any, rate: Any) -> None:
     """One Adagrad step on a pair's three entries."""
     square = gradient * gradient
