@@ -17,8 +17,8 @@ from sharpstream.learners.contract import Array, Bits, Regime, State, Tokens, ch
 
 LARGEST_VOCABULARY = 65_536
 RATE_VALUES = {
-    loop.MIX: 0.02, loop.MIX_TIME: 20_000.0, loop.MIX_FLOOR: 5e-4, loop.MIX_KEEP: 0.999, loop.STATE: 0.05,
-    loop.FINAL: 0.005, loop.FINAL_TIME: 20_000.0, loop.FINAL_FLOOR: 2e-4, loop.NETWORK: 3e-4, loop.NETWORK_ROWS: 4e-2,
+    loop.MIX: 0.01, loop.MIX_TIME: 20_000.0, loop.MIX_FLOOR: 5e-4, loop.MIX_KEEP: 0.999, loop.STATE: 0.1,
+    loop.FINAL: 0.001, loop.FINAL_TIME: 20_000.0, loop.FINAL_FLOOR: 2e-4, loop.NETWORK: 3e-4, loop.NETWORK_ROWS: 4e-2,
     loop.NETWORK_TIME: 1e6, loop.CORRECT: 0.02, loop.ESCAPE: 0.002, loop.ESCAPE_CELL: 0.005, loop.ESCAPE_CORRECT: 0.002,
     loop.SHARE: 0.005,
 }  # fmt: skip

@@ -245,13 +245,13 @@ def make_pattern(config: EpisodicConfig, vocabulary: int, contexts: int, models:
     table, hashed_rows = network_sizes(vocabulary)
     rows = (DELAY * table + HASHED * hashed_rows) * (width > 0)
     states = np.zeros((contexts * STATES, 2), dtype=real)
-    states[:, 1] = 1e-3
+    states[:, 1] = 0.1
     match_states = np.zeros((models, MATCH_LEVELS, 4, 2), dtype=real)
     match_states[..., 0] = np.linspace(0.0, 6.0, MATCH_LEVELS)[:, None]
     match_states[..., 1] = 1.0
     weights = np.zeros((ROWS, inputs), dtype=real)
-    weights[:, : 2 * contexts : 2] = 0.1 if config.states else 0.2
-    weights[:, 1 : 2 * contexts : 2] = 0.15 if config.states else 0.0
+    weights[:, : 2 * contexts : 2] = 0.05 if config.states else 0.2
+    weights[:, 1 : 2 * contexts : 2] = 0.1 if config.states else 0.0
     weights[:, 2 * contexts :] = 0.2
     corrections = np.zeros((SIZES[5] * CORRECTION_LEVELS, 2), dtype=real)
     corrections[:, 1] = 1.0
