@@ -10,6 +10,7 @@ import numpy as np
 
 from sharpstream.config import EpisodicConfig
 from sharpstream.kernels.jit import Array
+from sharpstream.kernels.lanes import LANES
 from sharpstream.memory.episodic_contexts import (
     FEATURES,
     RECENT,
@@ -23,13 +24,13 @@ from sharpstream.memory.episodic_slots import PAIRS, WAYS
 from sharpstream.pattern.episodic_escape import CELLS, EXTRA, LEVELS, PARTS
 from sharpstream.pattern.episodic_mixers import FINALS
 from sharpstream.pattern.episodic_network import DELAY, HASHED, INPUTS
-from sharpstream.pattern.episodic_selectors import LANES, MATCH_LEVELS, ORDERS, ROLES, ROWS, SIZES
+from sharpstream.pattern.episodic_selectors import MATCH_LEVELS, ORDERS, ROLES, ROWS, SIZES
 from sharpstream.pattern.episodic_states import STATES
 
 DENSE = 3  # inputs that speak for every candidate: unigram, network, expert
 MATCH_STATES = MATCH_LEVELS * 4
 SMALL = 64  # vocabularies up to here have every symbol for a candidate
-FINAL_ROWS = SIZES[0] + SIZES[5]
+FINAL_ROWS = SIZES[0] + SIZES[5] + SIZES[2] + SIZES[4]
 CORRECTION_LEVELS = 24
 SLOT_WIDTHS = (16, 32, 64)  # 16-bit numbers in a slot, by its room
 RING_SHARE, INDEX_SHARE = 16, 16  # of the budget, one part in so many goes to the ring and to the match index
@@ -71,9 +72,9 @@ class Pattern(NamedTuple):
     states: Array  # (K · STATES · 2,)
     match_states: Array  # (M · MATCH_STATES · 2,)
     weights: Array  # (ROWS · inputs,)
-    squares: Array  # (inputs · 8,)
-    finals: Array  # (FINAL_ROWS · 8,)
-    final_squares: Array  # (2 · 8,)
+    squares: Array  # (inputs · LANES,)
+    finals: Array  # (FINAL_ROWS · LANES,)
+    final_squares: Array  # (2 · LANES,)
     corrections: Array  # (1024 · levels · 2,)
     inputs: Array  # (rows · H,) network
     read: Array  # (V · H,)
@@ -98,6 +99,8 @@ class Desk(NamedTuple):
     place: Array  # (K,) int64
     totals: Array  # (K,) int64
     distinct: Array  # (K,) int64
+    newest: Array  # (K,) int64: the symbol seen last
+    ages: Array  # (K,) int64: levels
     first: Array  # (K + 1,) int64: each context's pairs
     symbols: Array  # (pairs,) int64
     counts: Array  # (pairs,) int64
@@ -110,12 +113,12 @@ class Desk(NamedTuple):
     place_of: Array  # (V,) int64
     scores: Array  # float64
     spare: Array  # float64
-    chosen: Array  # (inputs · 8,)
-    gradient: Array  # (inputs · 8,)
-    logp: Array  # (most · 8,)
-    p: Array  # (most · 8,)
-    shift: Array  # (8,)
-    rows: Array  # (8,) int64
+    chosen: Array  # (inputs · LANES,)
+    gradient: Array  # (inputs · LANES,)
+    logp: Array  # (most · LANES,)
+    p: Array  # (most · LANES,)
+    shift: Array  # (2 · LANES,)
+    rows: Array  # (LANES,) int64
     final_rows: Array  # (2,) int64
     final_logits: Array  # (2 · most,)
     final_p: Array  # (2 · most,)
@@ -177,7 +180,7 @@ def make_memory(config: EpisodicConfig, vocabulary: int) -> Memory:
     used = np.full((len(table), max(len(context.features) for context in table)), -1, dtype=np.int64)
     for k, context in enumerate(table):
         used[k, : len(context.features)] = context.features
-    roles = [f"o{n + 1}" for n in range(ORDERS)] + ["w0", "w0w1"]
+    roles = [f"o{n + 1}" for n in range(ORDERS)] + ["w0", "w0w1", "w0w1w2"]
     return Memory(
         slots=aligned_zeros(int(ends[-1])),
         index=np.zeros((models, max(index_bytes // 8, 1)), dtype=np.uint32),
@@ -241,7 +244,7 @@ def network_sizes(vocabulary: int) -> tuple[int, int]:
 
 def make_pattern(config: EpisodicConfig, vocabulary: int, contexts: int, models: int, seed: int) -> Pattern:
     """Before any error: mixers trust every context a little, the network has random rows."""
-    real, inputs, width = np.dtype(config.dtype), 2 * contexts + models + DENSE, config.network
+    real, inputs, width = np.dtype(config.dtype), 3 * contexts + models + DENSE, config.network
     table, hashed_rows = network_sizes(vocabulary)
     rows = (DELAY * table + HASHED * hashed_rows) * (width > 0)
     states = np.zeros((contexts * STATES, 2), dtype=real)
@@ -250,10 +253,10 @@ def make_pattern(config: EpisodicConfig, vocabulary: int, contexts: int, models:
     match_states[..., 0] = np.linspace(0.0, 6.0, MATCH_LEVELS)[:, None]
     match_states[..., 1] = 1.0
     weights = np.zeros((ROWS, inputs), dtype=real)
-    weights[:, : 2 * contexts : 2] = 0.05 if config.states else 0.2
-    weights[:, 1 : 2 * contexts : 2] = 0.1 if config.states else 0.0
-    weights[:, 2 * contexts :] = 0.2
-    corrections = np.zeros((SIZES[5] * CORRECTION_LEVELS, 2), dtype=real)
+    weights[:, : 3 * contexts : 3] = 0.05 if config.states else 0.2
+    weights[:, 1 : 3 * contexts : 3] = 0.1 if config.states else 0.0
+    weights[:, 3 * contexts :] = 0.2
+    corrections = np.zeros((SIZES[1] * CORRECTION_LEVELS, 2), dtype=real)
     corrections[:, 1] = 1.0
     network = np.random.default_rng([seed, 17]).standard_normal((rows, width)) / np.sqrt(INPUTS)
     return Pattern(
@@ -283,7 +286,7 @@ def make_desk(config: EpisodicConfig, vocabulary: int, memory: Memory) -> Desk:
     """Scratch for one pass."""
     real, contexts, models = np.dtype(config.dtype), len(memory.width), len(memory.least)
     most, pairs = most_candidates(vocabulary), int(memory.capacity.sum())
-    inputs, width = 2 * contexts + models + DENSE, config.network
+    inputs, width = 3 * contexts + models + DENSE, config.network
     proposals = max(vocabulary if most == vocabulary else 0, pairs + models)
 
     def whole(*shape: int) -> Array:
@@ -294,12 +297,12 @@ def make_desk(config: EpisodicConfig, vocabulary: int, memory: Memory) -> Desk:
 
     return Desk(
         address=whole(contexts), check=whole(contexts), held=whole(2, contexts), place=whole(contexts),
-        totals=whole(contexts), distinct=whole(contexts), first=whole(contexts + 1), symbols=whole(pairs),
+        totals=whole(contexts), distinct=whole(contexts), newest=whole(contexts), ages=whole(contexts), first=whole(contexts + 1), symbols=whole(pairs),
         counts=whole(pairs), candidate=whole(pairs), entries=whole(3 * (pairs + contexts + 1)),
         value=numbers(pairs), power=numbers(pairs), counted=np.zeros(contexts * most, dtype=np.uint8),
         candidates=whole(proposals), place_of=whole(vocabulary) - (most != vocabulary), scores=np.zeros(proposals),
         spare=np.zeros(proposals), chosen=numbers(inputs * LANES), gradient=numbers(inputs * LANES),
-        logp=numbers(most * LANES), p=numbers(most * LANES), shift=numbers(LANES), rows=whole(LANES),
+        logp=numbers(most * LANES), p=numbers(most * LANES), shift=numbers(2 * LANES), rows=whole(LANES),
         final_rows=whole(FINALS), final_logits=numbers(FINALS * most), final_p=numbers(FINALS * most),
         total=numbers(most), corrected=numbers(most), blended=np.zeros(most), dense=numbers(DENSE, most),
         match_value=numbers(models), expected=whole(models), match_entry=whole(models), network_rows=whole(INPUTS),

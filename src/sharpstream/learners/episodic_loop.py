@@ -11,6 +11,7 @@ import numpy as np
 
 from sharpstream.kernels.elementary import exp_shifted
 from sharpstream.kernels.jit import Array, lean_kernel
+from sharpstream.kernels.lanes import LANES, add_lanes
 from sharpstream.learners.episodic_arrays import (
     CORRECTION_LEVELS,
     DENSE,
@@ -33,7 +34,7 @@ from sharpstream.pattern.episodic_escape import (
     share_masses,
 )  # fmt: skip
 from sharpstream.pattern.episodic_mixers import (
-    add_lanes,
+    FINALS,
     gather_weights,
     learn_finals,
     log_softmax_lanes,
@@ -42,7 +43,7 @@ from sharpstream.pattern.episodic_mixers import (
     step_weights,
 )  # fmt: skip
 from sharpstream.pattern.episodic_network import choose_inputs, network_forward, network_learn
-from sharpstream.pattern.episodic_selectors import LANES, SIZES, choose_rows, match_level
+from sharpstream.pattern.episodic_selectors import SIZES, STARTS, choose_rows, match_level
 from sharpstream.pattern.episodic_states import STEEPEST, age_level, learn_state, state_entries, state_value
 
 # Rates, all set in `episodic.py`; indices of the array `rates` (float64).
@@ -66,10 +67,12 @@ def look_up(memory: Memory, cursor: Cursor, desk: Desk, sizes: Array) -> Any:
     for k in range(len(place)):
         desk.first[k] = end
         at = find_slot(slots, desk.address[k], memory.width[k], desk.check[k])
-        place[k], totals[k], distinct[k] = at, 0, 0
+        place[k], totals[k], distinct[k], desk.newest[k], desk.ages[k] = at, 0, 0, -1, 0
         if at >= 0:
+            desk.ages[k] = age_level(cursor.clock[0] - last_visit(slots, at))
             totals[k], distinct[k] = slots[at + TOTAL], slots[at + DISTINCT]
             end = read_pairs(slots, at, memory.capacity[k], wide, desk.symbols, desk.counts, end)
+            desk.newest[k] = desk.symbols[desk.first[k]]
     desk.first[len(place)] = end
     for m in range(len(desk.expected)):
         at = cursor.matches[m, PLACE]
@@ -117,11 +120,27 @@ def forget_candidates(desk: Desk, sizes: Array, count: Any) -> None:
 
 
 @lean_kernel
-def read_states(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, sizes: Array) -> None:
+def own_probabilities(desk: Desk, count: Any) -> None:
+    """desk.power: from e^value to what each context alone would predict; an absent symbol has e^0."""
+    real = desk.power.dtype.type
+    for k in range(len(desk.place)):
+        first, last = desk.first[k], desk.first[k + 1]
+        present, norm = 0, real(0)
+        for e in range(first, last):
+            if desk.candidate[e] >= 0:
+                present += 1
+                norm += desk.power[e]
+        scale = real(1) / (norm + real(count - present))
+        for e in range(first, last):
+            desk.power[e] *= scale
+
+
+@lean_kernel
+def read_states(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, sizes: Array, count: Any) -> None:
     """One logit a pair from the state tables, against an absent symbol's."""
     real = pattern.states.dtype.type
     steepest = real(STEEPEST)
-    now, most, tables, value, entries = cursor.clock[0], sizes[MOST], pattern.states, desk.value, desk.entries
+    most, tables, value, entries = sizes[MOST], pattern.states, desk.value, desk.entries
     for k in range(len(desk.place)):
         first, last = desk.first[k], desk.first[k + 1]
         if desk.place[k] < 0:
@@ -134,10 +153,9 @@ def read_states(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, si
         parent = memory.parent[k]
         if parent >= 0 and desk.place[parent] < 0:
             parent = np.int64(-1)
-        age = age_level(now - last_visit(memory.slots, desk.place[k]))
         shift = 3 * k  # the absent symbols' entries stand behind each context's pairs
         state_entries(
-            k, desk.totals[k], desk.distinct[k], age, first, last, parent, desk.candidate, desk.counts, desk.counted,
+            k, desk.totals[k], desk.distinct[k], desk.ages[k], first, last, parent, desk.candidate, desk.counts, desk.counted,
             most, entries[shift:],
         )  # fmt: skip
         absent = state_value(tables, entries[shift:], last)
@@ -146,6 +164,7 @@ def read_states(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, si
     end = desk.first[len(desk.place)]
     if sizes[ON_STATES] != 0:
         exp_shifted(value[:end], real(0), desk.power[:end])
+        own_probabilities(desk, count)
 
 
 @lean_kernel
@@ -185,20 +204,22 @@ def mix_inputs(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, siz
     """The eight mixers, the final mixers and the corrections; desk.blended ← P of the candidates."""
     real = pattern.weights.dtype.type
     contexts, models = len(desk.place), len(desk.expected)
-    inputs = 2 * contexts + models + DENSE
+    inputs = 3 * contexts + models + DENSE
     longest, expected = np.int64(0), np.int64(-1)
     for m in range(models):
         if desk.expected[m] >= 0 and cursor.matches[m, LENGTH] > longest:
             longest, expected = cursor.matches[m, LENGTH], desk.expected[m]
     choose_rows(
-        cursor.recent, np.int64(cursor.features[POSITION]), memory.roles, desk.totals, desk.distinct, longest, expected,
+        cursor.recent, cursor.features, BACK, np.int64(cursor.features[POSITION]), memory.roles, desk.totals, desk.distinct, desk.newest, desk.ages, longest, expected,
         sizes[VOCABULARY], desk.rows,
     )  # fmt: skip
-    desk.final_rows[0], desk.final_rows[1] = desk.rows[0], SIZES[0] + desk.rows[5] - (SIZES[0] + SIZES[1] + SIZES[2] + SIZES[3] + SIZES[4])
+    desk.final_rows[0], desk.final_rows[1] = desk.rows[0], SIZES[0] + desk.rows[5] - STARTS[5]
+    desk.final_rows[2], desk.final_rows[3] = SIZES[0] + SIZES[5] + desk.rows[2] - STARTS[2], SIZES[0] + SIZES[5] + SIZES[2] + desk.rows[4] - STARTS[4]
     if sizes[ON_SELECTORS] == 0:
         for m in range(LANES):
             desk.rows[m] = 0
-        desk.final_rows[0], desk.final_rows[1] = 0, SIZES[0]
+        for f in range(FINALS):
+            desk.final_rows[f] = 0
     gather_weights(pattern.weights, desk.rows, inputs, desk.chosen)
     logp, chosen = desk.logp, desk.chosen
     for i in range(count * LANES):
@@ -207,23 +228,24 @@ def mix_inputs(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, siz
         for e in range(desk.first[k], desk.first[k + 1]):
             c = desk.candidate[e]
             if c >= 0:
-                add_lanes(logp, c * LANES, desk.log_count[desk.counts[e]], chosen, 2 * k * LANES)
-                add_lanes(logp, c * LANES, desk.value[e], chosen, (2 * k + 1) * LANES)
+                add_lanes(logp, c * LANES, desk.log_count[desk.counts[e]], chosen, 3 * k * LANES)
+                add_lanes(logp, c * LANES, desk.value[e], chosen, (3 * k + 1) * LANES)
+                add_lanes(logp, c * LANES, desk.power[e], chosen, (3 * k + 2) * LANES)
     for m in range(models):
         if desk.expected[m] >= 0 and desk.place_of[desk.expected[m]] >= 0:
             c = desk.place_of[desk.expected[m]]
-            add_lanes(logp, c * LANES, desk.match_value[m], chosen, (2 * contexts + m) * LANES)
+            add_lanes(logp, c * LANES, desk.match_value[m], chosen, (3 * contexts + m) * LANES)
     for d in range(DENSE):
         if speaks(desk, sizes, d):
             for c in range(count):
-                add_lanes(logp, c * LANES, desk.dense[d, c], chosen, (2 * contexts + models + d) * LANES)
+                add_lanes(logp, c * LANES, desk.dense[d, c], chosen, (3 * contexts + models + d) * LANES)
     log_softmax_lanes(logp, count, desk.p, desk.shift)
     mix_finals(pattern.finals, desk.final_rows, logp, count, desk.final_logits, desk.final_p, desk.total)
     softmax(desk.total, count, desk.corrected)
     for c in range(count):
         desk.blended[c] = desk.corrected[c]
     if sizes[ON_CORRECTIONS] != 0:
-        base = desk.final_rows[1] - SIZES[0]
+        base = desk.rows[1] - STARTS[1]
         for c in range(count):
             desk.corrected[c] = desk.total[c] + pattern.corrections[2 * correction_entry(base, desk.total[c])]
         softmax(desk.corrected, count, desk.final_logits)
@@ -253,7 +275,7 @@ def correction_entry(base: Any, logp: Any) -> Any:
 def predict_next(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, sizes: Array) -> Any:
     """Everything up to the prediction; how many candidates there are. The addresses are on the desk."""
     count = look_up(memory, cursor, desk, sizes)
-    read_states(memory, pattern, cursor, desk, sizes)
+    read_states(memory, pattern, cursor, desk, sizes, count)
     read_matches(pattern, cursor, desk)
     read_dense(memory, pattern, cursor, desk, sizes, count)
     if count > 0:
@@ -320,7 +342,7 @@ def learn_mixers(pattern: Pattern, desk: Desk, sizes: Array, rates: Array, now: 
     """Corrections, final mixers, the eight mixers."""
     real = pattern.weights.dtype.type
     if sizes[ON_CORRECTIONS] != 0:
-        base, table, rate = desk.final_rows[1] - SIZES[0], pattern.corrections, real(rates[CORRECT])
+        base, table, rate = desk.rows[1] - STARTS[1], pattern.corrections, real(rates[CORRECT])
         for c in range(count):
             at = 2 * correction_entry(base, desk.total[c])
             g = desk.corrected[c] - real(c == target)
@@ -330,10 +352,10 @@ def learn_mixers(pattern: Pattern, desk: Desk, sizes: Array, rates: Array, now: 
     keep = real(rates[MIX_KEEP])
     learn_finals(
         pattern.finals, pattern.final_squares, desk.final_rows, desk.logp, count, desk.final_p, len(desk.total), target,
-        real(rate), keep,
+        real(rate), keep, desk.shift,
     )  # fmt: skip
     error, gradient, contexts, models = desk.p, desk.gradient, len(desk.place), len(desk.expected)
-    inputs = 2 * contexts + models + DENSE
+    inputs = 3 * contexts + models + DENSE
     for m in range(LANES):
         error[target * LANES + m] -= real(1)
     for i in range(inputs * LANES):
@@ -342,16 +364,17 @@ def learn_mixers(pattern: Pattern, desk: Desk, sizes: Array, rates: Array, now: 
         for e in range(desk.first[k], desk.first[k + 1]):
             c = desk.candidate[e]
             if c >= 0:
-                add_lanes(gradient, 2 * k * LANES, desk.log_count[desk.counts[e]], error, c * LANES)
-                add_lanes(gradient, (2 * k + 1) * LANES, desk.value[e], error, c * LANES)
+                add_lanes(gradient, 3 * k * LANES, desk.log_count[desk.counts[e]], error, c * LANES)
+                add_lanes(gradient, (3 * k + 1) * LANES, desk.value[e], error, c * LANES)
+                add_lanes(gradient, (3 * k + 2) * LANES, desk.power[e], error, c * LANES)
     for m in range(models):
         if desk.expected[m] >= 0 and desk.place_of[desk.expected[m]] >= 0:
             c = desk.place_of[desk.expected[m]]
-            add_lanes(gradient, (2 * contexts + m) * LANES, desk.match_value[m], error, c * LANES)
+            add_lanes(gradient, (3 * contexts + m) * LANES, desk.match_value[m], error, c * LANES)
     for d in range(DENSE):
         if speaks(desk, sizes, d):
             for c in range(count):
-                add_lanes(gradient, (2 * contexts + models + d) * LANES, desk.dense[d, c], error, c * LANES)
+                add_lanes(gradient, (3 * contexts + models + d) * LANES, desk.dense[d, c], error, c * LANES)
     rate = max(rates[MIX_FLOOR], rates[MIX] / math.sqrt(1.0 + now / rates[MIX_TIME]))
     step_weights(pattern.weights, desk.rows, inputs, desk.chosen, gradient, pattern.squares, real(rate), keep)
 
@@ -366,16 +389,10 @@ def learn_states(pattern: Pattern, desk: Desk, rates: Array, count: Any, target:
         first, last = desk.first[k], desk.first[k + 1]
         if desk.place[k] < 0:
             continue
-        present, norm = 0, real(0)
+        absent, entries = real(0), desk.entries[3 * k :]
         for e in range(first, last):
             if desk.candidate[e] >= 0:
-                present += 1
-                norm += power[e]
-        scale, absent = one / (norm + real(count - present)), real(0)
-        entries = desk.entries[3 * k :]
-        for e in range(first, last):
-            if desk.candidate[e] >= 0:
-                g = power[e] * scale
+                g = power[e]
                 if desk.candidate[e] == target:
                     g -= one
                 absent -= g

@@ -10,24 +10,9 @@ import numpy as np
 
 from sharpstream.kernels.elementary import exp_shifted
 from sharpstream.kernels.jit import Array, lean_kernel
-from sharpstream.pattern.episodic_selectors import LANES
+from sharpstream.kernels.lanes import LANES, add_lanes, dot_lanes, largest_lanes, times_lanes
 
-FINALS = 2
-
-
-@lean_kernel
-def add_lanes(out: Array, at: Any, scale: Any, values: Array, row: Any) -> None:
-    """out[at + m] += scale · values[row + m] for the eight lanes; all loads come before the stores."""
-    a = out[at] + scale * values[row]
-    b = out[at + 1] + scale * values[row + 1]
-    c = out[at + 2] + scale * values[row + 2]
-    d = out[at + 3] + scale * values[row + 3]
-    e = out[at + 4] + scale * values[row + 4]
-    f = out[at + 5] + scale * values[row + 5]
-    g = out[at + 6] + scale * values[row + 6]
-    h = out[at + 7] + scale * values[row + 7]
-    out[at], out[at + 1], out[at + 2], out[at + 3] = a, b, c, d
-    out[at + 4], out[at + 5], out[at + 6], out[at + 7] = e, f, g, h
+FINALS = 4
 
 
 @lean_kernel
@@ -42,25 +27,24 @@ def gather_weights(weights: Array, rows: Array, inputs: Any, chosen: Array) -> N
 @lean_kernel
 def log_softmax_lanes(logits: Array, count: Any, p: Array, shift: Array) -> None:
     """Per lane over `count` candidates: logits ← log p, p ← probabilities; both (count, 8) flat."""
+    one, zero = shift.dtype.type(1), shift.dtype.type(0)
     for m in range(LANES):
         shift[m] = logits[m]
     for c in range(1, count):
-        for m in range(LANES):
-            shift[m] = max(shift[m], logits[c * LANES + m])
+        largest_lanes(shift, 0, logits, c * LANES)
     for c in range(count):
-        for m in range(LANES):
-            logits[c * LANES + m] -= shift[m]
-    exp_shifted(logits[: count * LANES], shift.dtype.type(0), p[: count * LANES])
+        add_lanes(logits, c * LANES, -one, shift, 0)
+    exp_shifted(logits[: count * LANES], zero, p[: count * LANES])
     for m in range(LANES):
         shift[m] = 0
     for c in range(count):
-        for m in range(LANES):
-            shift[m] += p[c * LANES + m]
+        add_lanes(shift, 0, one, p, c * LANES)
     for m in range(LANES):
-        scale, drop = shift.dtype.type(1) / shift[m], np.log(shift[m])
-        for c in range(count):
-            p[c * LANES + m] *= scale
-            logits[c * LANES + m] -= drop
+        shift[LANES + m] = np.log(shift[m])
+        shift[m] = one / shift[m]
+    for c in range(count):
+        times_lanes(p, c * LANES, shift, 0)
+        add_lanes(logits, c * LANES, -one, shift, LANES)
 
 
 @lean_kernel
@@ -105,28 +89,26 @@ def mix_finals(finals: Array, rows: Array, logp: Array, count: Any, logits: Arra
     for f in range(FINALS):
         start = rows[f] * LANES
         for c in range(count):
-            z = finals.dtype.type(0)
-            for m in range(LANES):
-                z += finals[start + m] * logp[c * LANES + m]
-            logits[f * most + c] = z
+            logits[f * most + c] = dot_lanes(finals, start, logp, c * LANES)
         softmax(logits[f * most : (f + 1) * most], count, p[f * most : (f + 1) * most])
         for c in range(count):
-            total[c] += logits[f * most + c] / FINALS
+            total[c] += logits[f * most + c] * finals.dtype.type(1.0 / FINALS)
 
 
 @lean_kernel
 def learn_finals(
     finals: Array, squares: Array, rows: Array, logp: Array, count: Any, p: Array, most: Any, target: Any, rate: Any,
-    keep: Any,
+    keep: Any, gradient: Array,
 ) -> None:  # fmt: skip
-    """One step of both final mixers on the loss of their own softmax."""
+    """One step of all final mixers on the loss of their own softmax."""
     real = finals.dtype.type
     for f in range(FINALS):
         start = rows[f] * LANES
         for m in range(LANES):
-            g = -logp[target * LANES + m]
-            for c in range(count):
-                g += p[f * most + c] * logp[c * LANES + m]
-            at = f * LANES + m
+            gradient[m] = -logp[target * LANES + m]
+        for c in range(count):
+            add_lanes(gradient, 0, p[f * most + c], logp, c * LANES)
+        for m in range(LANES):
+            at, g = f * LANES + m, gradient[m]
             squares[at] = keep * squares[at] + (real(1) - keep) * g * g
             finals[start + m] -= rate * g / np.sqrt(squares[at] + real(1e-12))

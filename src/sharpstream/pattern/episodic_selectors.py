@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from sharpstream.kernels.jit import Array, lean_kernel
+from sharpstream.pattern.episodic_states import DISTINCT_LEVEL, TOTAL_LEVEL
 
-LANES = 8  # mixers: one vector of float32
-SIZES = (64, 2048, 256, 2048, 256, 1024, 8, 4096)  # rows of each selector
+SIZES = (64, 2048, 256, 2048, 256, 1024, 8, 4096, 256, 1024, 512, 256, 2048, 1024, 256, 512)  # rows of each selector
 STARTS = np.concatenate([[0], np.cumsum(SIZES)]).astype(np.int64)
 ROWS = int(STARTS[-1])
 ORDERS = 7  # roles 0..6 are orders 1..7, then the current word and the last two words
-WORD, PAIR = 7, 8
-ROLES = 9
+WORD, PAIR, TRIPLE = 7, 8, 9
+ROLES = 10
 MATCH_LEVELS = 16
 
 
@@ -48,8 +48,8 @@ def hashed(value: Any, size: Any) -> Any:
 
 @lean_kernel
 def choose_rows(
-    recent: Array, position: Any, roles: Array, totals: Array, distinct: Array, length: Any, expected: Any,
-    vocabulary: Any, rows: Array,
+    recent: Array, features: Array, word_at: Any, position: Any, roles: Array, totals: Array, distinct: Array,
+    newest: Array, ages: Array, length: Any, expected: Any, vocabulary: Any, rows: Array,
 ) -> None:  # fmt: skip
     """rows (8,): the row of each mixer. `length` and `expected` are of the longest match (expected −1: none)."""
     longest, sure, pattern, power = 0, 0, 0, 1
@@ -73,3 +73,25 @@ def choose_rows(
     rows[5] = STARTS[5] + (recent[0] if vocabulary <= 1024 else hashed(recent[0] + 1, 1024))
     rows[6] = STARTS[6]
     rows[7] = STARTS[7] + hashed(two * vocabulary + recent[2] + 1, 4096)
+    triple = slot_state(totals[roles[TRIPLE]], distinct[roles[TRIPLE]]) if roles[TRIPLE] >= 0 else 0
+    sixth = slot_state(totals[roles[5]], distinct[roles[5]]) if roles[5] >= 0 else 0
+    rows[8] = STARTS[8] + ((word * 4 + pair) * 4 + triple) * 4 + sixth
+    rows[9] = STARTS[9] + min(position, 15) * 64 + (recent[0] if vocabulary <= 64 else hashed(recent[0] + 1, 64))
+    several = 0
+    for n in range(1, 4):
+        k = roles[n]
+        several = several * 8 + (0 if k < 0 or totals[k] == 0 else DISTINCT_LEVEL[distinct[k]] + 1)
+    rows[10] = STARTS[10] + several
+    rows[11] = STARTS[11] + (longest * 16 + (0 if longest == 0 else TOTAL_LEVEL[min(totals[roles[longest - 1]], 1023)])) * 2 + sure
+    rows[12] = STARTS[12] + hashed(np.int64(features[word_at] >> np.uint64(20)), 2048)
+    rows[13] = STARTS[13] + hashed(recent[1] * vocabulary + recent[2] + 1, 1024)
+    agree, leader = 0, -1 if longest == 0 else newest[roles[longest - 1]]
+    for n in range(1, ORDERS):
+        agree = agree * 2 + int(roles[n] >= 0 and leader >= 0 and newest[roles[n]] == leader)
+    agree = agree * 2 + int(roles[WORD] >= 0 and leader >= 0 and newest[roles[WORD]] == leader)
+    agree = agree * 2 + int(expected >= 0 and expected == leader)
+    rows[14] = STARTS[14] + agree
+    aged = 0
+    for n in (3, 5, WORD):
+        aged = aged * 8 + (0 if roles[n] < 0 else min((ages[roles[n]] + 2) // 3, 7))
+    rows[15] = STARTS[15] + aged
