@@ -61,6 +61,19 @@ def _counts(config: RunConfig, vocabulary: int, vectors: Vectors) -> Learner:
     return Counts(replace(config.counts, order=order), vocabulary, seed=config.seed)
 
 
+def _episodic(config: RunConfig, vocabulary: int, vectors: Vectors) -> Learner:
+    from sharpstream.learners.episodic import Episodic
+
+    kind, expert = config.episodic.expert, None
+    if kind != "none":
+        expert = LEARNERS[kind](config.replace(learner=kind, engine="fused"), vocabulary, None)
+    if config.engine == "reference":
+        from sharpstream.reference.episodic import ReferenceEpisodic
+
+        return ReferenceEpisodic(config.episodic, vocabulary, seed=config.seed, expert=expert)
+    return Episodic(config.episodic, vocabulary, seed=config.seed, expert=expert)
+
+
 LEARNERS: dict[str, Make] = {
     "sharp": _sharp,
     "rnn": _recurrent,
@@ -71,6 +84,7 @@ LEARNERS: dict[str, Make] = {
     "counts": _counts,
     "unigram": _counts,
     "uniform": _counts,
+    "episodic": _episodic,
 }
 WITH_TWIN = ("sharp", "rnn", "lstm", "gru", "clockwork")
 

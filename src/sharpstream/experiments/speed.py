@@ -14,6 +14,7 @@ from sharpstream.config import (
     AdamConfig,
     ClockworkConfig,
     CountsConfig,
+    EpisodicConfig,
     RecurrentConfig,
     RunConfig,
     SharpConfig,
@@ -31,7 +32,7 @@ from sharpstream.streams.catalogue import entries, status_of
 from sharpstream.streams.text import symbols_of
 
 Clock = Callable[[], float]
-Model = SharpConfig | RecurrentConfig | ClockworkConfig | TransformerConfig | CountsConfig
+Model = SharpConfig | RecurrentConfig | ClockworkConfig | TransformerConfig | CountsConfig | EpisodicConfig
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def source_of(config: StreamConfig) -> Source:
 def kind_of(config: RunConfig, vocabulary: int) -> Kind:
     """A run's kind: seeds, streams and step sizes do not decide how long a token takes."""
     model = model_of(config)
-    plain = model if isinstance(model, CountsConfig) else replace(model, adam=AdamConfig())
+    plain = model if isinstance(model, (CountsConfig, EpisodicConfig)) else replace(model, adam=AdamConfig())
     return Kind(config.learner, config.engine, plain, vocabulary)
 
 
@@ -90,6 +91,7 @@ def model_of(config: RunConfig) -> Model:
         "sharp": config.sharp,
         "clockwork": config.clockwork,
         "transformer": config.transformer,
+        "episodic": config.episodic,
         **dict.fromkeys(("rnn", "lstm", "gru"), config.recurrent),
     }
     return models.get(config.learner, config.counts)
@@ -159,7 +161,7 @@ def _sleep_seconds(config: RunConfig, source: Source, clock: Clock) -> float:
 def _make(config: RunConfig, source: Source) -> Learner:
     """The learner, with drawn vectors where it reads frozen ones: their values do not decide its speed."""
     model = model_of(config)
-    size = 0 if isinstance(model, CountsConfig) else model.input_size
+    size = 0 if isinstance(model, (CountsConfig, EpisodicConfig)) else model.input_size
     vectors = np.random.default_rng(0).standard_normal((source.vocabulary, size)) if size else None
     return make_learner(config, source.vocabulary, vectors=vectors)
 

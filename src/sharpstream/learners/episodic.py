@@ -10,14 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from sharpstream.config import EpisodicConfig
-from sharpstream.errors import ConfigError
+from sharpstream.errors import ConfigError, NumericalError
 from sharpstream.learners import episodic_arrays as arrays
 from sharpstream.learners import episodic_loop as loop
-from sharpstream.learners.contract import Array, Bits, Regime, State, Tokens, check_tokens
+from sharpstream.learners import episodic_state, warm
+from sharpstream.learners.contract import Array, Bits, Learner, Regime, State, Tokens, check_tokens
 
 LARGEST_VOCABULARY = 65_536
 RATE_VALUES = {
-    loop.MIX: 0.01, loop.MIX_TIME: 20_000.0, loop.MIX_FLOOR: 5e-4, loop.MIX_KEEP: 0.999, loop.STATE: 0.1,
+    loop.MIX: 0.014, loop.MIX_TIME: 20_000.0, loop.MIX_FLOOR: 5e-4, loop.MIX_KEEP: 0.999, loop.STATE: 0.15,
     loop.FINAL: 0.001, loop.FINAL_TIME: 20_000.0, loop.FINAL_FLOOR: 2e-4, loop.NETWORK: 3e-4, loop.NETWORK_ROWS: 4e-2,
     loop.NETWORK_TIME: 1e6, loop.CORRECT: 0.02, loop.ESCAPE: 0.002, loop.ESCAPE_CELL: 0.005, loop.ESCAPE_CORRECT: 0.002,
     loop.SHARE: 0.005,
@@ -34,8 +35,14 @@ class Episodic:
     """
 
     name = "episodic"
+    warm_kind = "episodic"  # which kernels `warm.py` compiles for it
 
-    def __init__(self, config: EpisodicConfig, vocabulary: int, *, seed: int = 0) -> None:
+    def __init__(
+        self, config: EpisodicConfig, vocabulary: int, *, seed: int = 0, expert: Learner | None = None
+    ) -> None:
+        """`expert` is the learner that config.expert names; it reads the same tokens."""
+        if (expert is None) != (config.expert == "none"):
+            raise ConfigError(f"expert = {config.expert!r}, but the expert given is {expert and expert.name!r}")
         if not 2 <= vocabulary <= LARGEST_VOCABULARY:
             raise ConfigError(f"vocabulary = {vocabulary}: the episodic learner takes 2..{LARGEST_VOCABULARY} symbols")
         self.config, self.vocabulary, self.seed = config, vocabulary, seed
@@ -46,20 +53,24 @@ class Episodic:
         self.pattern = arrays.make_pattern(config, vocabulary, contexts, models, seed)
         self.desk = arrays.make_desk(config, vocabulary, self.memory)
         self.rates = np.array([RATE_VALUES[rate] for rate in range(loop.RATES)])
+        self.symbol_bytes = 2 if vocabulary > 256 else 1
+        self.ring_size = self.memory.ring.size // self.symbol_bytes  # tokens
+        self.growth_bytes = self.memory.slots.nbytes + self.memory.ring.nbytes  # by which a state can still grow
+        self.expert: Learner | None = expert
         self.sizes = self._sizes()
         self.correct = np.zeros(0, dtype=np.bool_)  # of the last learn or evaluate, if config.accuracy
 
     def _sizes(self) -> Array:
         config, sizes = self.config, np.zeros(loop.SWITCHES, dtype=np.int64)
-        wide = self.vocabulary > 256
         sizes[loop.VOCABULARY], sizes[loop.MOST] = self.vocabulary, arrays.most_candidates(self.vocabulary)
-        sizes[loop.WIDE], sizes[loop.RING_SIZE] = wide, self.memory.ring.size // (2 if wide else 1)
+        sizes[loop.WIDE], sizes[loop.RING_SIZE] = self.symbol_bytes == 2, self.ring_size
         sizes[loop.ON_STATES], sizes[loop.ON_SELECTORS] = config.states, config.selectors
         sizes[loop.ON_CORRECTIONS], sizes[loop.ON_EXPERT] = config.corrections, config.expert != "none"
         sizes[loop.NETWORK_TABLE], sizes[loop.NETWORK_HASHED] = arrays.network_sizes(self.vocabulary)
         return sizes
 
     def predict(self) -> npt.NDArray[np.float64]:
+        warm.ensure("episodic", self.config.dtype)
         row = np.empty(self.vocabulary)
         loop.predict_row(self.memory, self.pattern, self.cursor, self.desk, self.sizes, row)
         return row
@@ -73,14 +84,51 @@ class Episodic:
 
     def evaluate(self, tokens: Tokens) -> Bits:
         """Frozen: the past moves on in a copy of the cursor, nothing else is written and no table is copied."""
+        return self.evaluate_with_resets(tokens, every=0)
+
+    def evaluate_with_resets(self, tokens: Tokens, every: int) -> Bits:
+        """`evaluate` with the past forgotten every so many tokens (0: never): how much context is used."""
         checked = check_tokens(tokens, self.vocabulary)
-        cursor = arrays.Cursor(*(array.copy() for array in self.cursor))
-        return self._read(cursor, checked, learning=False)
+        length = every or max(checked.size, 1)
+        parts, correct = [], []
+        for start in range(0, max(checked.size, 1), length):
+            cursor = arrays.Cursor(*(array.copy() for array in self.cursor))
+            if every:
+                empty = arrays.make_cursor(len(self.memory.least))
+                cursor = empty._replace(clock=cursor.clock)
+            parts.append(self._read(cursor, checked[start : start + length], learning=False))
+            correct.append(self.correct)
+        self.correct = np.concatenate(correct)
+        return np.concatenate(parts)
 
     def _read(self, cursor: arrays.Cursor, tokens: npt.NDArray[np.int32], *, learning: bool) -> Bits:
         self.correct = np.zeros(tokens.size if self.config.accuracy else 0, dtype=np.bool_)
         bits = np.empty(tokens.size)
-        loop.read_stream(
-            self.memory, self.pattern, cursor, self.desk, self.sizes, self.rates, tokens, learning, bits, self.correct
-        )
+        self._read_part(cursor, tokens, learning, bits, self.correct)
         return bits
+
+    def _read_part(
+        self, cursor: arrays.Cursor, tokens: npt.NDArray[np.int32], learning: bool, bits: Bits, correct: Array
+    ) -> None:
+        warm.ensure("episodic", self.config.dtype)
+        read = loop.read_stream(
+            self.memory, self.pattern, cursor, self.desk, self.sizes, self.rates, tokens, learning, bits, correct
+        )
+        if read < tokens.size:
+            raise NumericalError(
+                f"learning left the finite numbers at token {int(cursor.clock[0])}: its probability was no number. "
+                "Continue from an earlier checkpoint, or with dtype = float64"
+            )
+
+    def state_dict(self) -> State:
+        return episodic_state.state_dict(self)
+
+    def load_state_dict(self, state: Mapping[str, Array]) -> None:
+        episodic_state.load_state_dict(self, state)
+
+    def parameters(self, *, active: bool = False) -> int:
+        """Numbers learned by error: state tables, mixers, corrections, escape, network; all of them are active."""
+        pairs = sum(getattr(self.pattern, name).size // 2 for name in episodic_state.SQUARES)
+        learned = ("weights", "finals", "inputs", "read", "bias", "parts", "cells", "escape_weights", "escape_correction")
+        expert = 0 if self.expert is None else self.expert.parameters(active=active)
+        return pairs + sum(getattr(self.pattern, name).size for name in learned) + expert

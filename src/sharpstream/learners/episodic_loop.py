@@ -50,10 +50,10 @@ from sharpstream.pattern.episodic_states import STEEPEST, age_level, learn_state
 MIX, MIX_TIME, MIX_FLOOR, MIX_KEEP, STATE, FINAL, FINAL_TIME, FINAL_FLOOR = range(8)
 NETWORK, NETWORK_ROWS, NETWORK_TIME, CORRECT, ESCAPE, ESCAPE_CELL, ESCAPE_CORRECT, SHARE = range(8, 16)
 RATES = 16
-# Switches, indices of the array `parts` (int64): sizes and what is on.
+# Switches, indices of the array `sizes` (int64): sizes and what is on.
 VOCABULARY, MOST, WIDE, RING_SIZE, ON_STATES, ON_SELECTORS, ON_CORRECTIONS, NETWORK_TABLE, NETWORK_HASHED = range(9)
-ON_EXPERT, ON_SELECT_ALL = 9, 10
-SWITCHES = 12
+ON_EXPERT = 9
+SWITCHES = 10
 ESCAPE_P, ESCAPE_LOGIT, ESCAPE_LEVEL, ESCAPE_FOUND, CANDIDATES, DROPPED = range(6)  # desk.numbers
 FLOOR = 1e-6  # share of the uniform in every prediction: bits stay finite
 
@@ -69,7 +69,7 @@ def look_up(memory: Memory, cursor: Cursor, desk: Desk, sizes: Array) -> Any:
         at = find_slot(slots, desk.address[k], memory.width[k], desk.check[k])
         place[k], totals[k], distinct[k], desk.newest[k], desk.ages[k] = at, 0, 0, -1, 0
         if at >= 0:
-            desk.ages[k] = age_level(cursor.clock[0] - last_visit(slots, at))
+            desk.ages[k] = age_level((cursor.clock[0] - last_visit(slots, at)) & 0xFFFFFFFF)
             totals[k], distinct[k] = slots[at + TOTAL], slots[at + DISTINCT]
             end = read_pairs(slots, at, memory.capacity[k], wide, desk.symbols, desk.counts, end)
             desk.newest[k] = desk.symbols[desk.first[k]]
@@ -267,8 +267,11 @@ def speaks(desk: Desk, sizes: Array, d: Any) -> bool:
 
 @lean_kernel
 def correction_entry(base: Any, logp: Any) -> Any:
-    """By the last symbol and the logarithm of p, 24 levels."""
-    return base * CORRECTION_LEVELS + min(np.int64(-logp * 2.0), CORRECTION_LEVELS - 1)
+    """By the last two symbols and the logarithm of p, 24 levels; a logarithm that is no number is level 0."""
+    level = -logp * 2.0
+    if not level > 0.0:
+        level = 0.0
+    return base * CORRECTION_LEVELS + np.int64(min(level, CORRECTION_LEVELS - 1.0))
 
 
 @lean_kernel
@@ -301,7 +304,7 @@ def probability(pattern: Pattern, desk: Desk, sizes: Array, symbol: Any) -> Any:
         p = (1.0 - desk.numbers[ESCAPE_P]) * desk.blended[c]
     else:
         p = desk.numbers[ESCAPE_P] * share(pattern.unigram, pattern.escapes, pattern.parts, desk.masses, symbol)
-    return (1.0 - FLOOR) * p + FLOOR / vocabulary
+    return (1.0 - FLOOR) * p + FLOOR / vocabulary  # log2 of it is finite
 
 
 @lean_kernel
@@ -453,13 +456,20 @@ def move_on(memory: Memory, cursor: Cursor, desk: Desk, sizes: Array, symbol: An
 def read_stream(
     memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, sizes: Array, rates: Array, tokens: Array,
     learning: bool, bits: Array, correct: Array,
-) -> None:  # fmt: skip
-    """Score each token, and learn from it if asked. `correct` is filled when it is as long as the tokens."""
+) -> Any:  # fmt: skip
+    """Score each token, and learn from it if asked; how many went well: it ends where a probability is no number.
+
+    `correct` is filled when it is as long as the tokens.
+    """
     address_next(memory, cursor, desk)
     for t in range(len(tokens)):
         symbol, now = np.int64(tokens[t]), cursor.clock[0]
         count = predict_next(memory, pattern, cursor, desk, sizes)
-        bits[t] = -math.log2(probability(pattern, desk, sizes, symbol))
+        p = probability(pattern, desk, sizes, symbol)
+        if not p > 0.0:
+            forget_candidates(desk, sizes, count)
+            return t
+        bits[t] = -math.log2(p)
         if len(correct):
             correct[t] = best_symbol(pattern, desk, sizes, count) == symbol
         move_on(memory, cursor, desk, sizes, symbol, learning)
@@ -468,6 +478,7 @@ def read_stream(
             remember(memory, desk, sizes, symbol, now + 1)
         forget_candidates(desk, sizes, count)
         cursor.clock[0] = now + 1
+    return len(tokens)
 
 
 @lean_kernel

@@ -57,7 +57,10 @@ def compile_now(kind: str, dtype: Any) -> None:
         learner.learn(tokens)
         learner.predict()
         learner.evaluate_with_resets(tokens, every=7)
-        learner.hidden_states(tokens)
+        if hasattr(learner, "hidden_states"):
+            learner.hidden_states(tokens)
+        else:
+            learner.load_state_dict(learner.state_dict())
     ready = marker(kind, dtype)
     ready.parent.mkdir(parents=True, exist_ok=True)
     ready.touch()
@@ -72,6 +75,11 @@ def _examples(kind: str, dtype: Any) -> list[Any]:
         sleep = SleepConfig(every=50, tags=2, replay_length=16)
         learner = Sharp(SharpConfig(levels=2, width=4, embedding=2, depth=1, tau=0.0, dtype=dtype, sleep=sleep), 3)
         return [learner]
+    if kind == "episodic":
+        from sharpstream.config import EpisodicConfig
+        from sharpstream.learners.episodic import Episodic
+
+        return [Episodic(EpisodicConfig(memory="256kB", network=4, dtype=dtype), 3)]
     from sharpstream.config import RecurrentConfig
     from sharpstream.learners.recurrent import Recurrent
 

@@ -55,7 +55,9 @@ def escape_probability(
     start, logit = found * (contexts + EXTRA), 0.0
     for i in range(contexts + EXTRA):
         logit += weights[start + i] * x[i]
-    logit = min(max(logit, -SURE), SURE)
+    if not logit > -SURE:  # also where it is no number
+        logit = -SURE
+    logit = min(logit, SURE)
     level = int((logit + SURE) / (2.0 * SURE) * (LEVELS - 1) + 0.5)
     return 0.5 * (squash(logit) + correction[level]), logit, level, found
 

@@ -65,6 +65,7 @@ ARMS: dict[str, ArmStyle] = {
     "transformer-5m": ArmStyle("Transformer 5M", BLACK, "--", "<"),
     "transformer-10m": ArmStyle("Transformer 10M", BLACK, "-", ">"),
     "counts": ArmStyle("Counts", GREY, "-", "p"),
+    "episodic": ArmStyle("Episodic", PURPLE, "-", "*"),
     "ppmd": ArmStyle("PPMd", GREY, "--", "h"),
     "zpaq": ArmStyle("zpaq", GREY, ":", "8"),
     "unigram": ArmStyle("Unigram", LIGHT, "-.", "d"),
