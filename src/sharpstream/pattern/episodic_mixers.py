@@ -19,9 +19,9 @@ FINALS = 4
 def gather_weights(weights: Array, rows: Array, inputs: Any, chosen: Array) -> None:
     """chosen (inputs, 8) ← the selected row of each mixer."""
     for m in range(LANES):
-        start = rows[m] * inputs
+        row = weights[rows[m] * inputs : (rows[m] + 1) * inputs]
         for i in range(inputs):
-            chosen[i * LANES + m] = weights[start + i]
+            chosen[i * LANES + m] = row[i]
 
 
 @lean_kernel
@@ -75,9 +75,9 @@ def step_weights(
         squares[i] = keep * squares[i] + fresh * g * g
         chosen[i] -= rate * g / np.sqrt(squares[i] + small)
     for m in range(LANES):
-        start = rows[m] * inputs
+        row = weights[rows[m] * inputs : (rows[m] + 1) * inputs]
         for i in range(inputs):
-            weights[start + i] = chosen[i * LANES + m]
+            row[i] = chosen[i * LANES + m]
 
 
 @lean_kernel

@@ -40,15 +40,15 @@ def network_forward(
     for j in range(width):
         before[j] = 0
     for i in range(INPUTS):
-        start = rows[i] * width
+        row = inputs[rows[i] * width : (rows[i] + 1) * width]  # a view: an index that may be negative costs the vector
         for j in range(width):
-            before[j] += inputs[start + j]
+            before[j] += row[j]
     gelu(before, hidden)
     for c in range(count):
-        start = np.int64(candidates[c]) * width
+        row = read[candidates[c] * width : (candidates[c] + 1) * width]
         z = hidden.dtype.type(0)
         for j in range(width):
-            z += read[start + j] * hidden[j]
+            z += row[j] * hidden[j]
         logits[c] = z + bias[candidates[c]]
     softmax(logits, count, p)
 
@@ -62,27 +62,28 @@ def network_learn(
     width = len(hidden)
     real = hidden.dtype.type
     small = real(1e-12)
+    activation, backward = moments[:width], moments[width:]
     for j in range(width):
         delta[j] = 0
-        moments[j] += fresh * (hidden[j] * hidden[j] - moments[j])
-        hidden[j] /= np.sqrt(moments[j] + real(1e-6))
+        activation[j] += fresh * (hidden[j] * hidden[j] - activation[j])
+        hidden[j] /= np.sqrt(activation[j] + real(1e-6))
     for c in range(count):
         symbol = np.int64(candidates[c])
-        start = symbol * width
+        row = read[symbol * width : (symbol + 1) * width]
         error = p[c] - real(1) if c == target else p[c]
         errors[symbol] += fresh * (error * error - errors[symbol])
         scaled = rate * error / np.sqrt(errors[symbol] + small)
         for j in range(width):
-            delta[j] += error * read[start + j]
-            read[start + j] -= scaled * hidden[j]
+            delta[j] += error * row[j]
+            row[j] -= scaled * hidden[j]
         bias[symbol] -= scaled
     gelu_backward(before, delta)
     for j in range(width):
         g = delta[j]
-        moments[width + j] += fresh * (g * g - moments[width + j])
-        delta[j] = g / np.sqrt(moments[width + j] + small)
+        backward[j] += fresh * (g * g - backward[j])
+        delta[j] = g / np.sqrt(backward[j] + small)
     for i in range(INPUTS):
-        start = rows[i] * width
+        row = inputs[rows[i] * width : (rows[i] + 1) * width]
         step = rate if i < DELAY else row_rate
         for j in range(width):
-            inputs[start + j] -= step * delta[j]
+            row[j] -= step * delta[j]
