@@ -67,10 +67,6 @@ def _episodic(config: RunConfig, vocabulary: int, vectors: Vectors) -> Learner:
     kind, expert = config.episodic.expert, None
     if kind != "none":
         expert = LEARNERS[kind](config.replace(learner=kind, engine="fused"), vocabulary, None)
-    if config.engine == "reference":
-        from sharpstream.reference.episodic import ReferenceEpisodic
-
-        return ReferenceEpisodic(config.episodic, vocabulary, seed=config.seed, expert=expert)
     return Episodic(config.episodic, vocabulary, seed=config.seed, expert=expert)
 
 

@@ -54,7 +54,7 @@ RATES = 16
 VOCABULARY, MOST, WIDE, RING_SIZE, ON_STATES, ON_SELECTORS, ON_CORRECTIONS, NETWORK_TABLE, NETWORK_HASHED = range(9)
 ON_EXPERT = 9
 SWITCHES = 10
-ESCAPE_P, ESCAPE_LOGIT, ESCAPE_LEVEL, ESCAPE_FOUND, CANDIDATES, DROPPED = range(6)  # desk.numbers
+ESCAPE_P, ESCAPE_LOGIT, ESCAPE_LEVEL, ESCAPE_FOUND, DROPPED, CORRECTION_ROW = range(6)  # desk.numbers
 FLOOR = 1e-6  # share of the uniform in every prediction: bits stay finite
 
 
@@ -215,9 +215,11 @@ def mix_inputs(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, siz
     )  # fmt: skip
     desk.final_rows[0], desk.final_rows[1] = desk.rows[0], SIZES[0] + desk.rows[5] - STARTS[5]
     desk.final_rows[2], desk.final_rows[3] = SIZES[0] + SIZES[5] + desk.rows[2] - STARTS[2], SIZES[0] + SIZES[5] + SIZES[2] + desk.rows[4] - STARTS[4]
-    if sizes[ON_SELECTORS] == 0:
+    desk.numbers[CORRECTION_ROW] = desk.rows[1] - STARTS[1]
+    if sizes[ON_SELECTORS] == 0:  # every mixer has one set of weights, and all are alike
+        desk.numbers[CORRECTION_ROW] = 0
         for m in range(LANES):
-            desk.rows[m] = 0
+            desk.rows[m] = m
         for f in range(FINALS):
             desk.final_rows[f] = 0
     gather_weights(pattern.weights, desk.rows, inputs, desk.chosen)
@@ -245,7 +247,7 @@ def mix_inputs(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, siz
     for c in range(count):
         desk.blended[c] = desk.corrected[c]
     if sizes[ON_CORRECTIONS] != 0:
-        base = desk.rows[1] - STARTS[1]
+        base = int(desk.numbers[CORRECTION_ROW])
         for c in range(count):
             desk.corrected[c] = desk.total[c] + pattern.corrections[2 * correction_entry(base, desk.total[c])]
         softmax(desk.corrected, count, desk.final_logits)
@@ -345,7 +347,7 @@ def learn_mixers(pattern: Pattern, desk: Desk, sizes: Array, rates: Array, now: 
     """Corrections, final mixers, the eight mixers."""
     real = pattern.weights.dtype.type
     if sizes[ON_CORRECTIONS] != 0:
-        base, table, rate = desk.rows[1] - STARTS[1], pattern.corrections, real(rates[CORRECT])
+        base, table, rate = int(desk.numbers[CORRECTION_ROW]), pattern.corrections, real(rates[CORRECT])
         for c in range(count):
             at = 2 * correction_entry(base, desk.total[c])
             g = desk.corrected[c] - real(c == target)
