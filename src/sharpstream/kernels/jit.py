@@ -84,7 +84,8 @@ def kernel(function: Function) -> Function:
     return compiled
 
 
-_compile_lean = numba.njit(cache=True, nogil=True, _nrt=False, **OPTIONS)
+_lean: Any = {**OPTIONS, "_nrt": False}  # no reference counting; Numba does not type this option
+_compile_lean = numba.njit(cache=True, nogil=True, **_lean)
 
 
 def lean_kernel(function: Function) -> Function:

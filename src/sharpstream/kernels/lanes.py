@@ -12,6 +12,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 LANES = 16
+INSERT: Any = cgutils.get_or_insert_function  # Numba is not typed
 FLAGS = ("contract", "reassoc", "nsz")
 
 
@@ -82,7 +83,7 @@ def _dot(context: Any, out: Any, at: Any, values: Any, row: Any) -> Any:
         product = builder.fmul(one, other, flags=FLAGS)
         kind = product.type.element
         name = f"llvm.vector.reduce.fadd.v{LANES}f{signature.args[0].dtype.bitwidth}"
-        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind, product.type]), name)
+        function = INSERT(builder.module, ir.FunctionType(kind, [kind, product.type]), name)
         return builder.call(function, [kind(0.0), product], fastmath=FLAGS)
 
     return out.dtype(out, at, values, row), build

@@ -12,16 +12,19 @@ import numpy.typing as npt
 from sharpstream.config import EpisodicConfig
 from sharpstream.errors import ConfigError, NumericalError
 from sharpstream.learners import episodic_arrays as arrays
+from sharpstream.learners import episodic_learn as learn
 from sharpstream.learners import episodic_loop as loop
+from sharpstream.learners import episodic_read as read
 from sharpstream.learners import episodic_state, warm
 from sharpstream.learners.contract import Array, Bits, Learner, Regime, State, Tokens, check_tokens
+from sharpstream.learners.episodic_expert import Awake, Walk, walk_frozen
 
 LARGEST_VOCABULARY = 65_536
 RATE_VALUES = {
-    loop.MIX: 0.014, loop.MIX_TIME: 20_000.0, loop.MIX_FLOOR: 5e-4, loop.MIX_KEEP: 0.999, loop.STATE: 0.15,
-    loop.FINAL: 0.001, loop.FINAL_TIME: 20_000.0, loop.FINAL_FLOOR: 2e-4, loop.NETWORK: 3e-4, loop.NETWORK_ROWS: 4e-2,
-    loop.NETWORK_TIME: 1e6, loop.CORRECT: 0.02, loop.ESCAPE: 0.002, loop.ESCAPE_CELL: 0.005, loop.ESCAPE_CORRECT: 0.002,
-    loop.SHARE: 0.005,
+    learn.MIX: 0.014, learn.MIX_TIME: 20_000.0, learn.MIX_FLOOR: 5e-4, learn.MIX_KEEP: 0.999, learn.STATE: 0.15,
+    learn.FINAL: 0.001, learn.FINAL_TIME: 20_000.0, learn.FINAL_FLOOR: 2e-4, learn.CORRECT: 0.02,
+    learn.NETWORK: 3e-4, learn.NETWORK_ROWS: 4e-2, learn.NETWORK_TIME: 1e6, learn.ESCAPE: 0.002,
+    learn.ESCAPE_CELL: 0.005, learn.ESCAPE_CORRECT: 0.002, learn.SHARE: 0.005,
 }  # fmt: skip
 
 
@@ -52,7 +55,7 @@ class Episodic:
         self.cursor = arrays.make_cursor(models)
         self.pattern = arrays.make_pattern(config, vocabulary, contexts, models, seed)
         self.desk = arrays.make_desk(config, vocabulary, self.memory)
-        self.rates = np.array([RATE_VALUES[rate] for rate in range(loop.RATES)])
+        self.rates = np.array([RATE_VALUES[rate] for rate in range(learn.RATES)])
         self.symbol_bytes = 2 if vocabulary > 256 else 1
         self.ring_size = self.memory.ring.size // self.symbol_bytes  # tokens
         self.growth_bytes = self.memory.slots.nbytes + self.memory.ring.nbytes  # by which a state can still grow
@@ -61,17 +64,19 @@ class Episodic:
         self.correct = np.zeros(0, dtype=np.bool_)  # of the last learn or evaluate, if config.accuracy
 
     def _sizes(self) -> Array:
-        config, sizes = self.config, np.zeros(loop.SWITCHES, dtype=np.int64)
-        sizes[loop.VOCABULARY], sizes[loop.MOST] = self.vocabulary, arrays.most_candidates(self.vocabulary)
-        sizes[loop.WIDE], sizes[loop.RING_SIZE] = self.symbol_bytes == 2, self.ring_size
-        sizes[loop.ON_STATES], sizes[loop.ON_SELECTORS] = config.states, config.selectors
-        sizes[loop.ON_CORRECTIONS], sizes[loop.ON_EXPERT] = config.corrections, config.expert != "none"
-        sizes[loop.NETWORK_TABLE], sizes[loop.NETWORK_HASHED] = arrays.network_sizes(self.vocabulary)
+        config, sizes = self.config, np.zeros(read.SWITCHES, dtype=np.int64)
+        sizes[read.VOCABULARY], sizes[read.MOST] = self.vocabulary, arrays.most_candidates(self.vocabulary)
+        sizes[read.WIDE], sizes[read.RING_SIZE] = self.symbol_bytes == 2, self.ring_size
+        sizes[read.ON_STATES], sizes[read.ON_SELECTORS] = config.states, config.selectors
+        sizes[read.ON_CORRECTIONS], sizes[read.ON_EXPERT] = config.corrections, config.expert != "none"
+        sizes[read.NETWORK_TABLE], sizes[read.NETWORK_HASHED] = arrays.network_sizes(self.vocabulary)
         return sizes
 
     def predict(self) -> npt.NDArray[np.float64]:
         warm.ensure("episodic", self.config.dtype)
         row = np.empty(self.vocabulary)
+        if self.expert is not None:
+            self.desk.expert[:] = np.log(np.maximum(self.expert.predict(), 1e-30))
         loop.predict_row(self.memory, self.pattern, self.cursor, self.desk, self.sizes, row)
         return row
 
@@ -104,17 +109,23 @@ class Episodic:
     def _read(self, cursor: arrays.Cursor, tokens: npt.NDArray[np.int32], *, learning: bool) -> Bits:
         self.correct = np.zeros(tokens.size if self.config.accuracy else 0, dtype=np.bool_)
         bits = np.empty(tokens.size)
-        self._read_part(cursor, tokens, learning, bits, self.correct)
+        if self.expert is None:
+            self._read_part(cursor, tokens, learning, bits, self.correct)
+            return bits
+        walk: Walk = Awake(self.expert) if learning else walk_frozen(self.expert)
+        for i, token in enumerate(tokens):
+            self.desk.expert[:] = walk.before(int(token))
+            self._read_part(cursor, tokens[i : i + 1], learning, bits[i : i + 1], self.correct[i : i + 1])
         return bits
 
     def _read_part(
         self, cursor: arrays.Cursor, tokens: npt.NDArray[np.int32], learning: bool, bits: Bits, correct: Array
     ) -> None:
         warm.ensure("episodic", self.config.dtype)
-        read = loop.read_stream(
+        done = loop.read_stream(
             self.memory, self.pattern, cursor, self.desk, self.sizes, self.rates, tokens, learning, bits, correct
         )
-        if read < tokens.size:
+        if done < tokens.size:
             raise NumericalError(
                 f"learning left the finite numbers at token {int(cursor.clock[0])}: its probability was no number. "
                 "Continue from an earlier checkpoint, or with dtype = float64"
@@ -129,6 +140,16 @@ class Episodic:
     def parameters(self, *, active: bool = False) -> int:
         """Numbers learned by error: state tables, mixers, corrections, escape, network; all of them are active."""
         pairs = sum(getattr(self.pattern, name).size // 2 for name in episodic_state.SQUARES)
-        learned = ("weights", "finals", "inputs", "read", "bias", "parts", "cells", "escape_weights", "escape_correction")
+        learned = (
+            "weights",
+            "finals",
+            "inputs",
+            "read",
+            "bias",
+            "parts",
+            "cells",
+            "escape_weights",
+            "escape_correction",
+        )
         expert = 0 if self.expert is None else self.expert.parameters(active=active)
         return pairs + sum(getattr(self.pattern, name).size for name in learned) + expert

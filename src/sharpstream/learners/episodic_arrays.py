@@ -24,13 +24,13 @@ from sharpstream.memory.episodic_slots import PAIRS, WAYS
 from sharpstream.pattern.episodic_escape import CELLS, EXTRA, LEVELS, PARTS
 from sharpstream.pattern.episodic_mixers import FINALS
 from sharpstream.pattern.episodic_network import DELAY, HASHED, INPUTS
-from sharpstream.pattern.episodic_selectors import MATCH_LEVELS, ORDERS, ROLES, ROWS, SIZES
+from sharpstream.pattern.episodic_selectors import FINAL_LANES, MATCH_LEVELS, ORDERS, ROWS, SIZES
 from sharpstream.pattern.episodic_states import STATES
 
 DENSE = 3  # inputs that speak for every candidate: unigram, network, expert
 MATCH_STATES = MATCH_LEVELS * 4
 SMALL = 64  # vocabularies up to here have every symbol for a candidate
-FINAL_ROWS = SIZES[0] + SIZES[5] + SIZES[2] + SIZES[4]
+FINAL_ROWS = sum(SIZES[lane] for lane in FINAL_LANES)
 CORRECTION_LEVELS = 24
 SLOT_WIDTHS = (16, 32, 64)  # 16-bit numbers in a slot, by its room
 RING_SHARE, INDEX_SHARE = 16, 16  # of the budget, one part in so many goes to the ring and to the match index
@@ -40,7 +40,7 @@ class Memory(NamedTuple):
     """What was observed, and the fixed description of the contexts."""
 
     slots: Array  # uint16
-    index: Array  # (M, entries) uint32
+    places: Array  # (M, entries) uint32
     ring: Array  # uint8
     kinds: Array  # (V,) int64
     folded: Array  # (V,) int64
@@ -183,7 +183,7 @@ def make_memory(config: EpisodicConfig, vocabulary: int) -> Memory:
     roles = [f"o{n + 1}" for n in range(ORDERS)] + ["w0", "w0w1", "w0w1w2"]
     return Memory(
         slots=aligned_zeros(int(ends[-1])),
-        index=np.zeros((models, max(index_bytes // 8, 1)), dtype=np.uint32),
+        places=np.zeros((models, max(index_bytes // 8, 1)), dtype=np.uint32),
         ring=np.zeros(ring_bytes // 2 * 2, dtype=np.uint8),
         kinds=kinds,
         folded=folded,
@@ -297,7 +297,8 @@ def make_desk(config: EpisodicConfig, vocabulary: int, memory: Memory) -> Desk:
 
     return Desk(
         address=whole(contexts), check=whole(contexts), held=whole(2, contexts), place=whole(contexts),
-        totals=whole(contexts), distinct=whole(contexts), newest=whole(contexts), ages=whole(contexts), first=whole(contexts + 1), symbols=whole(pairs),
+        totals=whole(contexts), distinct=whole(contexts), newest=whole(contexts), ages=whole(contexts),
+        first=whole(contexts + 1), symbols=whole(pairs),
         counts=whole(pairs), candidate=whole(pairs), entries=whole(3 * (pairs + contexts + 1)),
         value=numbers(pairs), power=numbers(pairs), counted=np.zeros(contexts * most, dtype=np.uint8),
         candidates=whole(proposals), place_of=whole(vocabulary) - (most != vocabulary), scores=np.zeros(proposals),

@@ -1,4 +1,4 @@
-"""The episodic learner's state as named arrays: of the memory only what is used, so a checkpoint grows with what was seen.
+"""The episodic learner's state as named arrays; of the memory only what is used, so a checkpoint grows with the past.
 
 A state from outside is rebuilt beside the present one and audited before it takes its place: the loop runs without
 bounds checks, so every symbol, place and level must be one that the learner itself could have left.
@@ -39,7 +39,7 @@ def state_dict(learner: "Episodic") -> State:
         "slots": packed,
         "slots.used": np.packbits(used),
         "ring": memory.ring[:filled].copy(),
-        "index": memory.index.copy(),
+        "places": memory.places.copy(),
     }
     state |= {f"cursor.{name}": array.copy() for name, array in cursor._asdict().items()}
     state |= {f"pattern.{name}": array.copy() for name, array in learner.pattern._asdict().items()}
@@ -64,7 +64,7 @@ def load_state_dict(learner: "Episodic", state: Mapping[str, Array]) -> None:
 
 
 def _check_shapes(learner: "Episodic", state: Mapping[str, Array]) -> None:
-    own: dict[str, Array] = {"index": learner.memory.index}
+    own: dict[str, Array] = {"places": learner.memory.places}
     own |= {f"cursor.{name}": array for name, array in learner.cursor._asdict().items()}
     own |= {f"pattern.{name}": array for name, array in learner.pattern._asdict().items()}
     slots = int((learner.memory.buckets * WAYS).sum())
@@ -132,11 +132,15 @@ def _unpacked(learner: "Episodic", state: Mapping[str, Array], cursor: Cursor) -
     filled = min(int(cursor.clock[1]) * learner.symbol_bytes, mine.ring.size)
     if ring.size != filled:
         raise RunError(f"the state's ring has {ring.size} bytes, but its clock says {filled}")
-    symbols = ring.astype(np.int64) if learner.symbol_bytes == 1 else ring[::2].astype(np.int64) + 256 * ring[1::2].astype(np.int64)
+    symbols = (
+        ring.astype(np.int64)
+        if learner.symbol_bytes == 1
+        else ring[::2].astype(np.int64) + 256 * ring[1::2].astype(np.int64)
+    )
     if symbols.size and symbols.max() >= learner.vocabulary:
         raise RunError(f"the state's ring holds symbols outside the vocabulary of {learner.vocabulary}")
     memory = mine._replace(
-        slots=aligned_zeros(mine.slots.size), ring=np.zeros_like(mine.ring), index=np.array(state["index"])
+        slots=aligned_zeros(mine.slots.size), ring=np.zeros_like(mine.ring), places=np.array(state["places"])
     )
     memory.ring[:filled] = ring
     if not unpack(memory, used, packed, learner.symbol_bytes == 2, learner.vocabulary):
@@ -219,4 +223,4 @@ def sound_slot(slots: Array, place: Any, capacity: Any, wide: bool, vocabulary: 
             total += count
             pairs += 1
     distinct = np.int64(slots[place + DISTINCT])
-    return total > 0 and total == np.int64(slots[place + TOTAL]) and pairs <= distinct <= MOST
+    return bool(total > 0 and total == np.int64(slots[place + TOTAL]) and pairs <= distinct <= MOST)

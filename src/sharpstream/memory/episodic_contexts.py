@@ -83,7 +83,9 @@ PLAIN_SKIPS = (
 )
 
 
-def context_table(text: bool, with_words: bool = True, with_skips: bool = True, longest: int = 7) -> tuple[Context, ...]:
+def context_table(
+    text: bool, with_words: bool = True, with_skips: bool = True, longest: int = 7
+) -> tuple[Context, ...]:
     """The contexts of a text (letters or bytes), or of symbols that are not letters."""
     table = orders(longest)
     if text and with_words:

@@ -11,7 +11,11 @@ import numpy as np
 from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.memory.episodic_contexts import RECENT, mix
 
-PLACE, LENGTH, MISSES = 0, 1, 2  # columns of a match (int64): the place it stands at (−1: none), its length, last misses
+PLACE, LENGTH, MISSES = (
+    0,
+    1,
+    2,
+)  # columns of a match (int64): the place it stands at (−1: none), its length, last misses
 MATCH_COLUMNS = 3
 LONGEST = 65_535
 LOW = np.uint64(0xFFFFFFFF)

@@ -64,14 +64,12 @@ def read_pairs(slots: Array, place: Any, capacity: Any, wide: bool, symbols: Arr
 
 
 @lean_kernel
-def write_slot(
-    slots: Array, place: Any, capacity: Any, wide: bool, symbol: Any, limit: Any, now: Any
-) -> None:
+def write_slot(slots: Array, place: Any, capacity: Any, wide: bool, symbol: Any, limit: Any, now: Any) -> None:
     """Count a symbol in a slot: it moves to the front; on overflow the smallest count, the oldest of equals, leaves."""
     slots[place + TIME_LOW], slots[place + TIME_HIGH] = now & 0xFFFF, (now >> 16) & 0xFFFF
     step = 2 if wide else 1
     base = place + PAIRS
-    at, count, least, weakest = capacity, np.int64(0), np.int64(1 << 20), np.int64(0)
+    at, count, least, weakest = capacity, np.int64(0), np.int64(1 << 20), 0
     for j in range(capacity):
         here = np.int64(slots[base + step * j + 1]) if wide else np.int64(slots[base + j]) & 255
         if here == 0:
@@ -114,7 +112,7 @@ def halve(slots: Array, base: Any, capacity: Any, wide: bool) -> Any:
             count = np.int64(slots[base + j]) & 255
         if count == 0:
             break
-        half = max(count >> 1, 1)
+        half: Any = max(count >> 1, 1)
         total += half
         if wide:
             slots[base + 2 * j + 1] = half

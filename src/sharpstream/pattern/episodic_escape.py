@@ -8,8 +8,6 @@ restricted to the symbols that are not candidates.
 import math
 from typing import Any
 
-import numpy as np
-
 from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.pattern.episodic_states import DISTINCT_LEVEL, TOTAL_LEVEL
 
@@ -84,12 +82,14 @@ def learn_escape(
 
 
 @lean_kernel
-def share_masses(
-    unigram: Array, escapes: Array, sums: Array, candidates: Array, count: Any, masses: Array
-) -> None:
+def share_masses(unigram: Array, escapes: Array, sums: Array, candidates: Array, count: Any, masses: Array) -> None:
     """masses (3,): what of the unigram, the escapes and the uniform lies outside the candidates."""
     vocabulary = len(unigram)
-    masses[0], masses[1], masses[2] = sums[0] + UNIGRAM_FRESH * vocabulary, sums[1] + UNIGRAM_FRESH * vocabulary, vocabulary
+    masses[0], masses[1], masses[2] = (
+        sums[0] + UNIGRAM_FRESH * vocabulary,
+        sums[1] + UNIGRAM_FRESH * vocabulary,
+        vocabulary,
+    )
     for c in range(count):
         masses[0] -= unigram[candidates[c]] + UNIGRAM_FRESH
         masses[1] -= escapes[candidates[c]] + UNIGRAM_FRESH

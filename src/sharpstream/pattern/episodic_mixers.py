@@ -1,7 +1,7 @@
-"""Eight softmax mixers over all inputs, each with its weights chosen by another selector, and the final mixers.
+"""Sixteen softmax mixers over all inputs, each with its weights chosen by another selector, and the final mixers.
 
 Inputs are sparse: a context speaks only for the symbols in its slot, the others are 0 (a softmax does not see what is
-added to all). Everything is laid out eight mixers side by side, so that one vector instruction serves all of them.
+added to all). The mixers lie side by side, one a lane, so that one vector instruction serves all of them.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ FINALS = 4
 
 @lean_kernel
 def gather_weights(weights: Array, rows: Array, inputs: Any, chosen: Array) -> None:
-    """chosen (inputs, 8) ← the selected row of each mixer."""
+    """chosen (inputs, LANES) ← the selected row of each mixer."""
     for m in range(LANES):
         row = weights[rows[m] * inputs : (rows[m] + 1) * inputs]
         for i in range(inputs):
@@ -26,7 +26,7 @@ def gather_weights(weights: Array, rows: Array, inputs: Any, chosen: Array) -> N
 
 @lean_kernel
 def log_softmax_lanes(logits: Array, count: Any, p: Array, shift: Array) -> None:
-    """Per lane over `count` candidates: logits ← log p, p ← probabilities; both (count, 8) flat."""
+    """Per lane over `count` candidates: logits ← log p, p ← probabilities; both (count, LANES) flat."""
     one, zero = shift.dtype.type(1), shift.dtype.type(0)
     for m in range(LANES):
         shift[m] = logits[m]
@@ -82,7 +82,7 @@ def step_weights(
 
 @lean_kernel
 def mix_finals(finals: Array, rows: Array, logp: Array, count: Any, logits: Array, p: Array, total: Array) -> None:
-    """Each final mixer's log-probabilities (FINALS, most) from the eight; total ← their mean, normalised in log space."""
+    """Each final mixer's log-probabilities (FINALS, most) from the lanes; total ← their mean in log space."""
     most = len(total)
     for c in range(count):
         total[c] = 0

@@ -1,4 +1,4 @@
-"""Which weights each mixer uses now: eight selectors, each a function of what was found and of the last symbols.
+"""Which weights each mixer uses now: sixteen selectors, each a function of what was found and of the last symbols.
 
 A selector gives a row of the mixers' weights. Sizes do not depend on the vocabulary; what does not fit is hashed.
 """
@@ -13,6 +13,7 @@ from sharpstream.pattern.episodic_states import DISTINCT_LEVEL, TOTAL_LEVEL
 SIZES = (64, 2048, 256, 2048, 256, 1024, 8, 4096, 256, 1024, 512, 256, 2048, 1024, 256, 512)  # rows of each selector
 STARTS = np.concatenate([[0], np.cumsum(SIZES)]).astype(np.int64)
 ROWS = int(STARTS[-1])
+FINAL_LANES = (0, 5, 2, 4)  # the selectors that the final mixers use, too
 ORDERS = 7  # roles 0..6 are orders 1..7, then the current word and the last two words
 WORD, PAIR, TRIPLE = 7, 8, 9
 ROLES = 10
@@ -82,7 +83,11 @@ def choose_rows(
         k = roles[n]
         several = several * 8 + (0 if k < 0 or totals[k] == 0 else DISTINCT_LEVEL[distinct[k]] + 1)
     rows[10] = STARTS[10] + several
-    rows[11] = STARTS[11] + (longest * 16 + (0 if longest == 0 else TOTAL_LEVEL[min(totals[roles[longest - 1]], 1023)])) * 2 + sure
+    rows[11] = (
+        STARTS[11]
+        + (longest * 16 + (0 if longest == 0 else TOTAL_LEVEL[min(totals[roles[longest - 1]], 1023)])) * 2
+        + sure
+    )
     rows[12] = STARTS[12] + hashed(np.int64(features[word_at] >> np.uint64(20)), 2048)
     rows[13] = STARTS[13] + hashed(recent[1] * vocabulary + recent[2] + 1, 1024)
     agree, leader = 0, -1 if longest == 0 else newest[roles[longest - 1]]

@@ -14,15 +14,16 @@ import numpy.typing as npt
 from sharpstream.config import EpisodicConfig
 from sharpstream.kernels.lanes import LANES
 from sharpstream.learners import episodic_arrays as arrays
-from sharpstream.learners import episodic_loop as loop
+from sharpstream.learners import episodic_learn as learn
 from sharpstream.learners.contract import Bits, Tokens
 from sharpstream.learners.episodic import RATE_VALUES
+from sharpstream.learners.episodic_read import FLOOR
 from sharpstream.memory.episodic_contexts import BACK, POSITION
 from sharpstream.pattern import episodic_escape as escape
 from sharpstream.pattern import episodic_states as states
 from sharpstream.pattern.episodic_mixers import FINALS
 from sharpstream.pattern.episodic_network import DELAY, HASHED
-from sharpstream.pattern.episodic_selectors import SIZES, STARTS, choose_rows, match_level
+from sharpstream.pattern.episodic_selectors import FINAL_LANES, SIZES, STARTS, choose_rows, match_level
 from sharpstream.reference.episodic_memory import GOLDEN, WORD64, Bucket, Match, Past, Slot, empty_bucket
 
 Array = npt.NDArray[Any]
@@ -55,7 +56,7 @@ class ReferenceEpisodic:
             p["inputs"], p["read"] = p["inputs"].reshape(-1, config.network), p["read"].reshape(vocabulary, -1)
         size = self.layout.ring.size // (2 if vocabulary > 256 else 1)
         self.past = Past(self.layout.kinds.tolist(), self.layout.folded.tolist())
-        self.matches = [Match(int(least), self.layout.index.shape[1], size) for least in self.layout.least]
+        self.matches = [Match(int(least), self.layout.places.shape[1], size) for least in self.layout.least]
         self.read: list[int] = []
         self.buckets: dict[tuple[int, int], Bucket] = defaultdict(empty_bucket)
 
@@ -76,7 +77,7 @@ class ReferenceEpisodic:
             row *= 1.0 - self._escape_probability()
             others = np.setdiff1d(np.arange(self.vocabulary), candidates)
             row[others] = self.escape_p * (self.pattern["parts"] @ self._shares()[:, others])
-        return (1.0 - loop.FLOOR) * row + loop.FLOOR / self.vocabulary
+        return (1.0 - FLOOR) * row + FLOOR / self.vocabulary
 
     def _look_up(self) -> None:
         """Each context's slot, and which symbols are candidates."""
@@ -111,7 +112,7 @@ class ReferenceEpisodic:
         """The three table entries of a symbol in context k; count 0 is every absent symbol."""
         slot, age = self.slots[k], (self.now - self.slots[k].time) & 0xFFFFFFFF  # type: ignore[union-attr]
         assert slot is not None
-        beside = -1 if parent is None else dict(map(tuple, parent.pairs)).get(symbol, 0) if count else 0
+        beside = -1 if parent is None else sum(n for s, n in parent.pairs if s == symbol) if count else 0
         level = min(age.bit_length(), states.AGES - 1)
         return [
             int(states.own_entry(k, slot.total, slot.distinct, count, recency)),
@@ -134,7 +135,14 @@ class ReferenceEpisodic:
             value = np.clip(value, -states.STEEPEST, states.STEEPEST) * self.config.states
             power = np.exp(value) * self.config.states
             own = power / (power.sum() + len(self.candidates) - len(pairs)) if self.config.states else power
-            self.spoken[k] = ([self.place_of[s] for _, s, _ in pairs], [n for *_, n in pairs], entries, absent, value, own)
+            self.spoken[k] = (
+                [self.place_of[s] for _, s, _ in pairs],
+                [n for *_, n in pairs],
+                entries,
+                absent,
+                value,
+                own,
+            )
 
     def _read_matches(self) -> None:
         self.match_entry = []
@@ -194,8 +202,12 @@ class ReferenceEpisodic:
     def _choose_rows(self) -> None:
         """The rows of the weights; the selectors themselves are integers, and the learner's own."""
         slots, matches = self.slots, zip(self.matches, self.expected, strict=True)
-        longest, expected = max(((m.length, e) for m, e in matches if e >= 0), key=lambda pair: pair[0], default=(0, -1))
-        ages = [0 if s is None else min(((self.now - s.time) & 0xFFFFFFFF).bit_length(), states.AGES - 1) for s in slots]
+        longest, expected = max(
+            ((m.length, e) for m, e in matches if e >= 0), key=lambda pair: pair[0], default=(0, -1)
+        )
+        ages = [
+            0 if s is None else min(((self.now - s.time) & 0xFFFFFFFF).bit_length(), states.AGES - 1) for s in slots
+        ]
         self.rows = np.zeros(LANES, dtype=np.int64)
         choose_rows(
             np.array(self.past.recent), np.array(self.past.features, dtype=np.uint64), BACK,
@@ -203,8 +215,10 @@ class ReferenceEpisodic:
             np.array([s.distinct if s else 0 for s in slots]), np.array([s.pairs[0][0] if s else -1 for s in slots]),
             np.array(ages), longest, expected, self.vocabulary, self.rows,
         )  # fmt: skip
-        starts = np.cumsum([0, SIZES[0], SIZES[5], SIZES[2]])
-        self.final_rows = [int(start + self.rows[lane] - STARTS[lane]) for start, lane in zip(starts, (0, 5, 2, 4), strict=True)]
+        starts = np.cumsum([0, *(SIZES[lane] for lane in FINAL_LANES)])
+        self.final_rows = [
+            int(start + self.rows[lane] - STARTS[lane]) for start, lane in zip(starts, FINAL_LANES, strict=False)
+        ]
         if not self.config.selectors:
             self.rows[:], self.final_rows = np.arange(LANES), [0] * FINALS
 
@@ -217,7 +231,11 @@ class ReferenceEpisodic:
         for k, cell in self.cells.items():
             x[k] = math.log(p["cells"][cell] / (1.0 - p["cells"][cell]))
         count = len(self.candidates)
-        x[contexts:] = 0.3 * math.log((self.vocabulary - count + 0.5) / (count + 0.5)), math.log(self.dropped + 0.01), 0.3
+        x[contexts:] = (
+            0.3 * math.log((self.vocabulary - count + 0.5) / (count + 0.5)),
+            math.log(self.dropped + 0.01),
+            0.3,
+        )
         logit = float(np.clip(p["escape_weights"][len(self.cells)] @ x, -escape.SURE, escape.SURE))
         level = int((logit + escape.SURE) / (2.0 * escape.SURE) * (escape.LEVELS - 1) + 0.5)
         self.escape_x, self.escape_logit, self.escape_level = x, logit, level
@@ -270,21 +288,21 @@ class ReferenceEpisodic:
         p, r = self.pattern, RATE_VALUES
         if self.config.corrections:
             for entry, gradient in zip(self.correction, self.corrected - truth, strict=True):
-                self._adagrad("corrections", entry, gradient, r[loop.CORRECT], 1e-6)
-        keep = r[loop.MIX_KEEP]
-        rate = max(r[loop.FINAL_FLOOR], r[loop.FINAL] / math.sqrt(1.0 + self.now / r[loop.FINAL_TIME]))
+                self._adagrad("corrections", entry, gradient, r[learn.CORRECT], 1e-6)
+        keep = r[learn.MIX_KEEP]
+        rate = max(r[learn.FINAL_FLOOR], r[learn.FINAL] / math.sqrt(1.0 + self.now / r[learn.FINAL_TIME]))
         gradient = (self.final_p - truth) @ self.logp.T  # (FINALS, LANES)
         p["final_squares"][:] = keep * p["final_squares"] + (1.0 - keep) * gradient**2
         for f, row in enumerate(self.final_rows):
             p["finals"][row] -= rate * gradient[f] / np.sqrt(p["final_squares"][f] + 1e-12)
-        rate = max(r[loop.MIX_FLOOR], r[loop.MIX] / math.sqrt(1.0 + self.now / r[loop.MIX_TIME]))
+        rate = max(r[learn.MIX_FLOOR], r[learn.MIX] / math.sqrt(1.0 + self.now / r[learn.MIX_TIME]))
         gradient = (np.exp(self.logp) - truth) @ self.x.T  # (LANES, inputs)
         p["squares"][:] = keep * p["squares"] + (1.0 - keep) * gradient**2
-        for m, row in enumerate(self.rows):
+        for m, row in enumerate(self.rows.tolist()):
             p["weights"][row] -= rate * gradient[m] / np.sqrt(p["squares"][m] + 1e-12)
 
     def _learn_states(self, truth: Array) -> None:
-        rate = RATE_VALUES[loop.STATE]
+        rate = RATE_VALUES[learn.STATE]
         if self.config.states:
             for places, _, entries, absent, _, own in self.spoken.values():
                 gradient = own - truth[places]
@@ -303,8 +321,12 @@ class ReferenceEpisodic:
 
     def _learn_network(self, truth: Array) -> None:
         p, width, r = self.pattern, self.config.network, RATE_VALUES
-        slower = 1.0 / math.sqrt(1.0 + self.now / r[loop.NETWORK_TIME])
-        rate, row_rate, fresh = r[loop.NETWORK] * slower, r[loop.NETWORK_ROWS] * slower, max(1e-5, 1.0 / (self.now + 1.0))
+        slower = 1.0 / math.sqrt(1.0 + self.now / r[learn.NETWORK_TIME])
+        rate, row_rate, fresh = (
+            r[learn.NETWORK] * slower,
+            r[learn.NETWORK_ROWS] * slower,
+            max(1e-5, 1.0 / (self.now + 1.0)),
+        )
         error, read = self.network_p - truth, p["read"][self.candidates]
         p["moments"][:width] += fresh * (self.hidden**2 - p["moments"][:width])
         p["errors"][self.candidates] += fresh * (error**2 - p["errors"][self.candidates])
@@ -321,16 +343,16 @@ class ReferenceEpisodic:
     def _learn_escape(self, token: int, escaped: bool) -> None:
         p, r = self.pattern, RATE_VALUES
         error = float(escaped) - 1.0 / (1.0 + math.exp(-self.escape_logit))
-        p["escape_weights"][len(self.cells)] += r[loop.ESCAPE] * error * self.escape_x
+        p["escape_weights"][len(self.cells)] += r[learn.ESCAPE] * error * self.escape_x
         for cell in self.cells.values():
-            moved = p["cells"][cell] + r[loop.ESCAPE_CELL] * (float(escaped) - p["cells"][cell])
+            moved = p["cells"][cell] + r[learn.ESCAPE_CELL] * (float(escaped) - p["cells"][cell])
             p["cells"][cell] = min(max(moved, 1e-5), 1.0 - 1e-5)
         correction, level = p["escape_correction"], self.escape_level
-        correction[level] += r[loop.ESCAPE_CORRECT] * (float(escaped) - correction[level])
+        correction[level] += r[learn.ESCAPE_CORRECT] * (float(escaped) - correction[level])
         correction[level] = min(max(correction[level], 1e-6), 1.0 - 1e-6)
         if escaped:
             expected = p["parts"] * self._shares()[:, token]
-            p["parts"] += r[loop.SHARE] * (expected / expected.sum() - p["parts"])
+            p["parts"] += r[learn.SHARE] * (expected / expected.sum() - p["parts"])
             p["parts"] = np.maximum(p["parts"], 1e-4)
             p["parts"] /= p["parts"].sum()
             p["escapes"][token] += 1.0
