@@ -45,6 +45,7 @@ EXPERIMENTS = {
     "text8-tuning": "sharpstream.experiments.language.text8_tuning",
     "nonstationarity": "sharpstream.experiments.language.nonstationarity",
     "wall-time": "sharpstream.experiments.language.wall_time",
+    "frontier": "sharpstream.experiments.language.frontier",
 }
 
 
