@@ -6,6 +6,7 @@ Paper constants live only in the recipes: the defaults here are the small settin
 
 import dataclasses
 import math
+import re
 import typing
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
@@ -44,6 +45,21 @@ def finite_at_least(owner: object, low: float, *names: str) -> None:
         value = getattr(owner, name)
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         require(number and math.isfinite(value) and value >= low, owner, name, f"a finite number ≥ {low:g}")
+
+
+SMALLEST_MEMORY, LARGEST_MEMORY = 64 << 10, 1 << 40  # bytes
+
+
+def parse_bytes(text: str) -> int | None:
+    """Bytes from a number with an optional unit; None when it is neither.
+
+    >>> parse_bytes("256MB"), parse_bytes("1.5 kB"), parse_bytes("a lot")
+    (268435456, 1536, None)
+    """
+    match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,6})?)\s*(|k|m|g)i?b?\s*", text.lower())
+    if match is None:
+        return None
+    return int(float(match[1]) * 1024 ** ("kmg".find(match[2]) + 1 if match[2] else 0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,6 +215,51 @@ class CountsConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class EpisodicConfig:
+    """An episodic memory of what followed each context, and a pattern block that learns to read it."""
+
+    memory: str = "256MB"
+    """The budget of the memory (slots, ring, match index): a number of bytes, or with kB, MB, GB (powers of 1024)."""
+    contexts: Literal["auto", "text", "plain"] = "auto"
+    """text: orders, words and skips; plain: orders and skips; auto: text for 27 letters and for bytes."""
+    orders: int = 7
+    """The longest order: contexts of the last 1, 2, ... symbols."""
+    words: bool = True
+    """Contexts of words (text only)."""
+    skips: bool = True
+    """Contexts that leave symbols out."""
+    states: bool = True
+    """Learned state tables; without them only the counts speak."""
+    selectors: bool = True
+    """Mixers choose their weights by what was found; without, each has one set."""
+    match: bool = True
+    """Match models: verbatim recall of long repeats."""
+    corrections: bool = True
+    """Additive corrections of the final probabilities."""
+    network: int = 256
+    """Width of the network expert; 0: none."""
+    expert: Literal["none", "sharp", "gru"] = "none"
+    """A learner that reads the same stream; its log-probabilities are one more input of the mixers."""
+    accuracy: bool = False
+    """Fill `correct` with whether the most probable symbol was right."""
+    dtype: Literal["float32", "float64"] = "float32"
+
+    def __post_init__(self) -> None:
+        require_choices(self)
+        positive(self, "orders", most=16)
+        whole = isinstance(self.network, int) and not isinstance(self.network, bool)
+        require(whole and 0 <= self.network <= WIDEST, self, "network", f"an integer in 0..{WIDEST} (0: none)")
+        allowed = f"a size such as '256MB', at least {SMALLEST_MEMORY >> 10}kB and below {LARGEST_MEMORY >> 40} TB"
+        require(isinstance(self.memory, str) and parse_bytes(self.memory) is not None, self, "memory", allowed)
+        require(SMALLEST_MEMORY <= self.memory_bytes < LARGEST_MEMORY, self, "memory", allowed)
+
+    @property
+    def memory_bytes(self) -> int:
+        """The budget as a number."""
+        return parse_bytes(self.memory) or 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class TransformerConfig:
     """A causal Transformer that learns from a stream in chunks, one Adam update each."""
 
@@ -319,7 +380,7 @@ class RunConfig:
     """One run: a learner, a stream, how many tokens, which seed, how often to look."""
 
     learner: str = "sharp"
-    """sharp, or a baseline: rnn, lstm, gru, clockwork, transformer, counts, unigram, uniform."""
+    """sharp, or a baseline: rnn, lstm, gru, clockwork, transformer, counts, unigram, uniform; or episodic."""
     engine: Literal["fused", "reference"] = "fused"
     """fused: the compiled learner; reference: its PyTorch twin (slow; needs the torch extra)."""
     tokens: int = 200_000
@@ -340,6 +401,7 @@ class RunConfig:
     clockwork: ClockworkConfig = field(default_factory=ClockworkConfig)
     transformer: TransformerConfig = field(default_factory=TransformerConfig)
     counts: CountsConfig = field(default_factory=CountsConfig)
+    episodic: EpisodicConfig = field(default_factory=EpisodicConfig)
 
     def __post_init__(self) -> None:
         require_choices(self)

@@ -37,7 +37,6 @@ class Entry:
     shortest: Callable[[Any], int] = lambda settings: 1
     """The shortest stream it can learn from: one full window, where it has one."""
     needs_torch: bool = False
-    twin_needs_torch: bool = True
     label: str
     """In tables and figures."""
     colour: str
@@ -51,6 +50,12 @@ def _window(settings: Any) -> int:
 
 def _window_and_next(settings: Any) -> int:
     return int(settings.window) + 1  # T inputs and the one they predict
+
+
+def _expert(config: RunConfig, vocabulary: int) -> Mapping[str, Any]:
+    """The learner that the episodic one listens to, if it asks for one."""
+    kind = config.episodic.expert
+    return {} if kind == "none" else {"expert": make_learner(config.replace(learner=kind, engine="fused"), vocabulary)}
 
 
 _RECURRENT: Mapping[str, Any] = {
@@ -95,6 +100,15 @@ LEARNERS: dict[str, Entry] = {
     "counts": Entry(**_COUNTS, label="Counts", colour="#7F7F7F", marker="p"),
     "unigram": Entry(**_COUNTS, fixed={"order": 0}, label="Unigram", colour="#BFBFBF", line="-.", marker="d"),
     "uniform": Entry(**_COUNTS, fixed={"order": -1}, label="Uniform", colour="#BFBFBF", line=":", marker="."),
+    "episodic": Entry(
+        settings="episodic",
+        made="sharpstream.learners.episodic:Episodic",
+        more=_expert,
+        label="Episodic",
+        colour="#56B4E9",
+        line="--",
+        marker="*",
+    ),
 }
 
 
@@ -118,7 +132,7 @@ def make_learner(config: RunConfig, vocabulary: int, *, vectors: Vectors = None)
         twins = ", ".join(other for other, found in LEARNERS.items() if found.twin)
         raise ConfigError(f"engine = 'reference': {name} has no twin; only {twins} do")
     reference = config.engine == "reference"
-    if entry.twin_needs_torch if reference else entry.needs_torch:
+    if reference or entry.needs_torch:
         require_torch(f"the reference engine of {name}" if reference else f"the {entry.label}")
     settings = dataclasses.replace(model_of(config), **entry.fixed)
     given = {**({} if vectors is None else {"vectors": vectors}), **entry.more(config, vocabulary)}

@@ -15,6 +15,7 @@ from sharpstream.config import (
     AdamConfig,
     ClockworkConfig,
     CountsConfig,
+    EpisodicConfig,
     RecurrentConfig,
     RunConfig,
     SharpConfig,
@@ -39,6 +40,7 @@ CONFIG = RunConfig(
     clockwork=ClockworkConfig(modules=3, width=4, embedding=4, adam=ADAM),
     transformer=TransformerConfig(layers=1, width=16, heads=2, d_ff=16, chunk=32, adam=ADAM),
     counts=CountsConfig(order=3, table_bits=10, accuracy=True),
+    episodic=EpisodicConfig(memory="256kB", network=8, accuracy=True),
 )
 # A Transformer's matrix products round differently for one token than for many; everything else is exact.
 ROUNDING = {"transformer": 1e-3}

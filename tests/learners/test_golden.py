@@ -14,6 +14,7 @@ from sharpstream.config import (
     AdamConfig,
     ClockworkConfig,
     CountsConfig,
+    EpisodicConfig,
     RecurrentConfig,
     RunConfig,
     SharpConfig,
@@ -39,6 +40,7 @@ CONFIG = RunConfig(
     clockwork=ClockworkConfig(modules=3, width=5, embedding=4, dtype="float64", adam=ADAM),
     transformer=TransformerConfig(layers=1, width=16, heads=2, d_ff=16, chunk=32, dtype="float64", adam=ADAM),
     counts=CountsConfig(order=3, table_bits=10),
+    episodic=EpisodicConfig(memory="256kB", network=8, dtype="float64"),
 )
 
 

@@ -12,6 +12,7 @@ from sharpstream.config import (
     AdamConfig,
     ClockworkConfig,
     CountsConfig,
+    EpisodicConfig,
     RecurrentConfig,
     RunConfig,
     SharpConfig,
@@ -34,6 +35,7 @@ SMALL = RunConfig(
     # longer than the loop's chunks, as in earnest: checkpoints then lie inside a chunk of the Transformer
     transformer=TransformerConfig(layers=1, width=16, heads=2, d_ff=16, chunk=1_024, adam=ADAM),
     counts=CountsConfig(order=3, table_bits=10),
+    episodic=EpisodicConfig(memory="128kB", network=4),
 )
 SHARP = (sys.executable, "-c", "from sharpstream.cli import entry; entry()")  # the command, wherever it is installed
 RESULT = ("config.toml", "metrics.jsonl", "summary.json")  # timing.jsonl holds wall-clock times

@@ -52,6 +52,7 @@ EXPERIMENTS = {
     "nonstationarity": "sharpstream.experiments.language.nonstationarity",
     "wall-time": "sharpstream.experiments.language.wall_time",
     "effective-context": "sharpstream.experiments.effective_context",
+    "frontier": "sharpstream.experiments.language.frontier",
 }
 
 

@@ -63,6 +63,7 @@ ARMS: dict[str, ArmStyle] = {
     "transformer-small": ArmStyle("Transformer 0.6M", BLACK, ":", "*"),
     "transformer-5m": ArmStyle("Transformer 5M", BLACK, "--", "<"),
     "transformer-10m": ArmStyle("Transformer 10M", BLACK, "-", ">"),
+    "episodic fast": ArmStyle("Episodic, fast", SKY, ":", "*"),
     "ppmd": ArmStyle("PPMd", GREY, "--", "h"),
     "zpaq": ArmStyle("zpaq", GREY, ":", "8"),
     "untrained": ArmStyle("Untrained", LIGHT, "--", "x"),

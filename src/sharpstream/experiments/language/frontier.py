@@ -1,0 +1,140 @@
+"""frontier: bits against microseconds; the episodic learner, its parts taken away one by one, budgets, comparators.
+
+A job is one arm on one segment of text: one pass, then frozen on unseen text and on its own beginning. Time is
+processor time of one thread. Figure and tables are in `frontier_page.py`.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sharpstream.config import CountsConfig, EpisodicConfig, RunConfig, StreamConfig
+from sharpstream.experiments.harness import Experiment, Job, Row
+from sharpstream.experiments.language.frontier_page import figure, findings, page
+from sharpstream.experiments.language.measure import Span, read
+from sharpstream.factory import make_learner
+from sharpstream.learners.compressors import ppmd, zpaq
+
+MILLION, CHUNK = 1_000_000, 100_000
+FUTURE = (51 * MILLION, 52 * MILLION)
+VOCABULARY = 27
+Change = Callable[[EpisodicConfig], EpisodicConfig]
+
+
+def without(**parts: Any) -> Change:
+    """The learner with some settings changed."""
+    return lambda config: replace(config, **parts)
+
+
+ARMS: dict[str, Change] = {
+    "episodic": without(),
+    "episodic fast": without(network=0),
+    "episodic, no words": without(words=False),
+    "episodic, no skips": without(skips=False),
+    "episodic, no states": without(states=False),
+    "episodic, no selectors": without(selectors=False),
+    "episodic, no match": without(match=False),
+    "episodic, no corrections": without(corrections=False),
+    "episodic 16MB": without(memory="16MB"),
+    "episodic 64MB": without(memory="64MB"),
+    "episodic 1GB": without(memory="1GB"),
+    "episodic 4GB": without(memory="4GB"),
+}
+BESIDE = ("counts-5", "ppmd-16", "zpaq-5")
+SCALES: dict[str, dict[str, Any]] = {
+    "quick": {
+        "stream": "python-docs", "segments": ((0, 6_000), (6_000, 12_000)), "future": (12_000, 13_000),
+        "memory": "1MB", "arms": ("episodic", "episodic fast", "episodic, no states", "counts-5", "ppmd-16"),
+    },
+    "laptop": {
+        "stream": "text8", "segments": ((0, MILLION), (10 * MILLION, 11 * MILLION), (20 * MILLION, 21 * MILLION)),
+        "future": FUTURE, "memory": "256MB", "arms": (*ARMS, *BESIDE),
+    },
+    "paper": {
+        "stream": "text8", "future": FUTURE, "memory": "256MB", "arms": (*ARMS, *BESIDE),
+        "segments": ((0, 10 * MILLION), (10 * MILLION, 20 * MILLION), (20 * MILLION, 30 * MILLION)),
+    },
+}  # fmt: skip
+
+
+def jobs(scale: str, protocol: str) -> list[Job]:
+    """Every arm on every segment, segment after segment."""
+    s = SCALES[scale]
+    return [
+        Job(
+            f"segment{number}-{arm.replace(', ', '-').replace(' ', '-')}",
+            {
+                "arm": arm, "segment": number, "stream": s["stream"], "span": list(span),
+                "future": list(s["future"]), "memory": s["memory"],
+            },
+        )
+        for number, span in enumerate(s["segments"])
+        for arm in s["arms"]
+    ]  # fmt: skip
+
+
+def run_of(job: Job) -> RunConfig | None:
+    """The learner an arm runs; None for a compressor."""
+    arm, memory = job.settings["arm"], job.settings["memory"]
+    if arm in ARMS:
+        config = ARMS[arm](EpisodicConfig())
+        small = memory != "256MB" and config.memory == "256MB"
+        return RunConfig(learner="episodic", episodic=replace(config, memory=memory) if small else config)
+    if arm.startswith("counts-"):
+        return RunConfig(learner="counts", counts=CountsConfig(order=int(arm.removeprefix("counts-"))))
+    return None
+
+
+def work(job: Job, directory: Path) -> list[Row]:
+    """One pass over the segment, its bits and its time, then the frozen scores."""
+    s = job.settings
+    stream = StreamConfig(name=s["stream"])
+    text, future = read(stream, _span(s["span"])), read(stream, _span(s["future"]))
+    config = run_of(job)
+    values = _learned(config, text, future) if config else _compressed(s["arm"], text)
+    about = {"arm": s["arm"], "segment": s["segment"], "stream": s["stream"], "seed": 0, "tokens": len(text)}
+    return [{**about, "metric": metric, "value": value} for metric, value in values.items()]
+
+
+def _span(pair: list[int]) -> Span:
+    return pair[0], pair[1]
+
+
+def _learned(config: RunConfig, text: Any, future: Any) -> dict[str, float]:
+    learner = make_learner(config, VOCABULARY)
+    make_learner(config, VOCABULARY).learn(text[:10])  # compiles, outside the clock
+    began, bits = time.process_time(), []
+    for start in range(0, len(text), CHUNK):
+        bits.append(learner.learn(text[start : start + CHUNK]))
+    seconds = time.process_time() - began
+    probe = min(len(text), len(future))
+    return {
+        "bits": float(np.concatenate(bits).mean()),
+        "microseconds": 1e6 * seconds / len(text),
+        "forward": float(learner.evaluate(future).mean()),
+        "backward": float(learner.evaluate(text[:probe]).mean()),
+    }
+
+
+def _compressed(arm: str, text: Any) -> dict[str, float]:
+    kind, number = arm.split("-")
+    compressor = ppmd(int(number)) if kind == "ppmd" else zpaq(int(number))
+    began = time.process_time()
+    bits = compressor.prequential(text, VOCABULARY)
+    return {"bits": bits, "microseconds": 1e6 * (time.process_time() - began) / len(text)}
+
+
+EXPERIMENT = Experiment(
+    name="frontier",
+    title="bits against microseconds a character",
+    jobs=jobs,
+    work=work,
+    figure=figure,
+    findings=findings,
+    page=page,
+    runs=lambda job: [],
+)

@@ -1,0 +1,91 @@
+"""What the frontier's rows say: the picture of bits against time, the ablation with its spread, the floors.
+
+Means are over segments; a difference from the whole learner is paired on the same text, its spread the range.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sharpstream.experiments.harness import Finding, Row
+from sharpstream.report.scatter import bits_against_seconds
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WHOLE = "episodic"
+FLOORS = (  # arm, metric, at most
+    ("episodic", "bits", 1.51),
+    ("episodic", "microseconds", 50.0),
+    ("episodic fast", "bits", 1.55),
+    ("episodic fast", "microseconds", 20.0),
+    ("episodic", "forward", 1.70),
+    ("episodic", "backward", 0.50),
+)
+FLOOR_TOKENS = 10_000_000  # the floors are for the first ten million characters
+
+
+def by_segment(rows: Sequence[Row], arm: str, metric: str) -> dict[int, float]:
+    """The value on each segment."""
+    return {row["segment"]: row["value"] for row in rows if row["arm"] == arm and row["metric"] == metric}
+
+
+def mean(rows: Sequence[Row], arm: str, metric: str) -> float | None:
+    """Over the segments that were run; None when none was."""
+    values = list(by_segment(rows, arm, metric).values())
+    return float(np.mean(values)) if values else None
+
+
+def arms_of(rows: Sequence[Row]) -> list[str]:
+    """In the order they were run."""
+    return list(dict.fromkeys(row["arm"] for row in rows))
+
+
+def figure(rows: Sequence[Row]) -> "Figure":
+    """Every arm once: processor seconds per 1000 characters (milliseconds a character), and bits."""
+    points = {}
+    for arm in arms_of(rows):
+        bits, cost = mean(rows, arm, "bits"), mean(rows, arm, "microseconds")
+        if bits is not None and cost:
+            points[arm] = (cost / 1000.0, bits)
+    return bits_against_seconds(points, title="The frontier: lower left is better")
+
+
+def difference(rows: Sequence[Row], arm: str) -> str:
+    """Bits above the whole learner, paired by segment: mean and range."""
+    whole, other = by_segment(rows, WHOLE, "bits"), by_segment(rows, arm, "bits")
+    paired = [other[segment] - whole[segment] for segment in other if segment in whole]
+    if not paired or arm == WHOLE:
+        return ""
+    return f"{np.mean(paired):+.4f} ({min(paired):+.4f} to {max(paired):+.4f}, {len(paired)} segments)"
+
+
+def page(rows: Sequence[Row]) -> str:
+    """One line an arm."""
+    lines = [
+        "Means over segments. Time is processor time of one thread; compare it within one run only.",
+        "",
+        "| arm | segments | bits | above the whole learner | microseconds | frozen, unseen | frozen, its first |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for arm in arms_of(rows):
+        shown = [mean(rows, arm, metric) for metric in ("bits", "microseconds", "forward", "backward")]
+        bits, cost, forward, backward = (
+            "" if v is None else f"{v:.4f}" if i != 1 else f"{v:.2f}" for i, v in enumerate(shown)
+        )
+        segments = len(by_segment(rows, arm, "bits"))
+        lines.append(f"| {arm} | {segments} | {bits} | {difference(rows, arm)} | {cost} | {forward} | {backward} |")
+    return "\n".join(lines)
+
+
+def findings(rows: Sequence[Row]) -> list[Finding]:
+    """The floors on the first ten million characters; not run where the first segment is shorter."""
+    full = any(row["segment"] == 0 and row["tokens"] >= FLOOR_TOKENS for row in rows)
+    found = []
+    for arm, metric, most in FLOORS:
+        value = by_segment(rows, arm, metric).get(0) if full else None
+        verdict = "not run" if value is None else "agrees" if value <= most else "differs"
+        claim = f"{arm}, first 10M characters: {metric} at most {most:g}"
+        found.append(Finding(claim, "-", "-" if value is None else f"{value:.4f}", verdict))
+    return found

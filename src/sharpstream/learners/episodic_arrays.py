@@ -1,0 +1,313 @@
+"""Every array of the episodic learner: what it remembers, what it has learned, where it stands, and its work desk.
+
+`episodic.py` makes them, `episodic_loop.py` reads and moves them, `episodic_state.py` saves and audits them. Nothing
+here is shaped by anything but the config and the vocabulary, so the state never grows.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sharpstream.config import EpisodicConfig
+from sharpstream.kernels.jit import Array
+from sharpstream.kernels.lanes import LANES
+from sharpstream.memory.episodic_contexts import (
+    FEATURES,
+    RECENT,
+    WORDS,
+    Context,
+    context_table,
+    symbol_kinds,
+)  # fmt: skip
+from sharpstream.memory.episodic_match import MATCH_COLUMNS
+from sharpstream.memory.episodic_slots import PAIRS, WAYS
+from sharpstream.pattern.episodic_escape import CELLS, EXTRA, LEVELS, PARTS
+from sharpstream.pattern.episodic_mixers import FINALS
+from sharpstream.pattern.episodic_network import DELAY, HASHED, INPUTS
+from sharpstream.pattern.episodic_selectors import FINAL_LANES, MATCH_LEVELS, ORDERS, ROWS, SIZES
+from sharpstream.pattern.episodic_states import STATES
+
+DENSE = 3  # inputs that speak for every candidate: unigram, network, expert
+MATCH_STATES = MATCH_LEVELS * 4
+SMALL = 64  # vocabularies up to here have every symbol for a candidate
+FINAL_ROWS = sum(SIZES[lane] for lane in FINAL_LANES)
+CORRECTION_LEVELS = 24
+SLOT_WIDTHS = (16, 32, 64)  # 16-bit numbers in a slot, by its room
+RING_SHARE, INDEX_SHARE = 16, 16  # of the budget, one part in so many goes to the ring and to the match index
+
+
+class Memory(NamedTuple):
+    """What was observed, and the fixed description of the contexts."""
+
+    slots: Array  # uint16
+    places: Array  # (M, entries) uint32
+    ring: Array  # uint8
+    kinds: Array  # (V,) int64
+    folded: Array  # (V,) int64
+    used: Array  # (K, most features) int64
+    first: Array  # (K,) int64: where its slots begin
+    buckets: Array  # (K,) int64
+    bucket_size: Array  # (K,) int64: 16-bit numbers
+    width: Array  # (K,) int64: of a slot
+    capacity: Array  # (K,) int64: pairs in a slot
+    limit: Array  # (K,) int64
+    parent: Array  # (K,) int64, −1: none
+    roles: Array  # (9,) int64: which contexts the selectors look at
+    least: Array  # (M,) int64
+
+
+class Cursor(NamedTuple):
+    """Where the learner stands in the stream; a frozen pass moves a copy."""
+
+    recent: Array  # (32,) int64, newest first
+    word: Array  # (4,) uint64
+    features: Array  # (F,) uint64
+    matches: Array  # (M, 3) int64
+    clock: Array  # (2,) int64: tokens observed, tokens in the ring
+
+
+class Pattern(NamedTuple):
+    """What is learned by error."""
+
+    states: Array  # (K · STATES · 2,)
+    match_states: Array  # (M · MATCH_STATES · 2,)
+    weights: Array  # (ROWS · inputs,)
+    squares: Array  # (inputs · LANES,)
+    finals: Array  # (FINAL_ROWS · LANES,)
+    final_squares: Array  # (2 · LANES,)
+    corrections: Array  # (1024 · levels · 2,)
+    inputs: Array  # (rows · H,) network
+    read: Array  # (V · H,)
+    bias: Array  # (V,)
+    moments: Array  # (2 · H,)
+    errors: Array  # (V,)
+    unigram: Array  # (V,) float64
+    escapes: Array  # (V,) float64
+    sums: Array  # (2,) float64: of unigram and escapes
+    parts: Array  # (3,) float64
+    cells: Array  # (K · CELLS,) float64
+    escape_weights: Array  # ((K + 1) · (K + 3),) float64
+    escape_correction: Array  # (LEVELS,) float64
+
+
+class Desk(NamedTuple):
+    """Scratch of one token; nothing here outlives it."""
+
+    address: Array  # (K,) int64
+    check: Array  # (K,) int64
+    held: Array  # (2, K) int64: address and check of the token that is being learned
+    place: Array  # (K,) int64
+    totals: Array  # (K,) int64
+    distinct: Array  # (K,) int64
+    newest: Array  # (K,) int64: the symbol seen last
+    ages: Array  # (K,) int64: levels
+    first: Array  # (K + 1,) int64: each context's pairs
+    symbols: Array  # (pairs,) int64
+    counts: Array  # (pairs,) int64
+    candidate: Array  # (pairs,) int64
+    entries: Array  # (pairs + K, 3) int64
+    value: Array  # (pairs,)
+    power: Array  # (pairs,)
+    counted: Array  # (K · most,) uint8
+    candidates: Array  # (V or proposals,) int64
+    place_of: Array  # (V,) int64
+    scores: Array  # float64
+    spare: Array  # float64
+    chosen: Array  # (inputs · LANES,)
+    gradient: Array  # (inputs · LANES,)
+    logp: Array  # (most · LANES,)
+    p: Array  # (most · LANES,)
+    shift: Array  # (2 · LANES,)
+    rows: Array  # (LANES,) int64
+    final_rows: Array  # (2,) int64
+    final_logits: Array  # (2 · most,)
+    final_p: Array  # (2 · most,)
+    total: Array  # (most,): log p of the final mixers
+    corrected: Array  # (most,)
+    blended: Array  # (most,) float64: what is predicted for the candidates
+    dense: Array  # (3, most)
+    match_value: Array  # (M,)
+    expected: Array  # (M,) int64
+    match_entry: Array  # (M,) int64
+    network_rows: Array  # (15,) int64
+    before: Array  # (H,)
+    hidden: Array  # (H,)
+    delta: Array  # (H,)
+    network_p: Array  # (most,)
+    log_count: Array  # (256,): input (a) by count
+    masses: Array  # (3,) float64
+    escape_inputs: Array  # (K + 3,) float64
+    expert: Array  # (V,) log-probabilities of the expert, if there is one
+    numbers: Array  # (8,) float64: what the scoring of a token leaves for its learning
+
+
+def is_text(config: EpisodicConfig, vocabulary: int) -> bool:
+    """Whether symbols are letters or bytes, so that there are words."""
+    return config.contexts == "text" or (config.contexts == "auto" and vocabulary in (27, 256))
+
+
+def contexts_of(config: EpisodicConfig, vocabulary: int) -> tuple[Context, ...]:
+    """The table of contexts this learner keeps."""
+    return context_table(is_text(config, vocabulary), config.words, config.skips, config.orders)
+
+
+def most_candidates(vocabulary: int) -> int:
+    """How many symbols may have a logit of their own."""
+    return vocabulary if vocabulary <= SMALL else min(vocabulary, SMALL if vocabulary <= 256 else 2 * SMALL)
+
+
+def slot_width(room: int, vocabulary: int) -> int:
+    """16-bit numbers in a slot: small vocabularies fit whole into 64 bytes, large ones need two numbers a pair."""
+    if vocabulary <= 32 and room == 2:
+        room = 1
+    return SLOT_WIDTHS[room] * (2 if vocabulary > 256 and room == 2 else 1)
+
+
+def make_memory(config: EpisodicConfig, vocabulary: int) -> Memory:
+    """Empty memory within the budget; contexts with few possible values leave their share to the others."""
+    table = contexts_of(config, vocabulary)
+    names = [context.name for context in table]
+    wide = vocabulary > 256
+    width = np.array([slot_width(context.room, vocabulary) for context in table], dtype=np.int64)
+    budget = config.memory_bytes
+    ring_bytes = budget // RING_SHARE if config.match else 4 * RECENT
+    index_bytes = budget // INDEX_SHARE if config.match else 0
+    models = 2 if config.match else 0
+    buckets = share_budget(table, width, budget - ring_bytes - index_bytes, vocabulary)
+    bucket_size = width * WAYS
+    ends = np.cumsum(buckets * bucket_size)
+    kinds, folded = symbol_kinds(vocabulary, is_text(config, vocabulary))
+    used = np.full((len(table), max(len(context.features) for context in table)), -1, dtype=np.int64)
+    for k, context in enumerate(table):
+        used[k, : len(context.features)] = context.features
+    roles = [f"o{n + 1}" for n in range(ORDERS)] + ["w0", "w0w1", "w0w1w2"]
+    return Memory(
+        slots=aligned_zeros(int(ends[-1])),
+        places=np.zeros((models, max(index_bytes // 8, 1)), dtype=np.uint32),
+        ring=np.zeros(ring_bytes // 2 * 2, dtype=np.uint8),
+        kinds=kinds,
+        folded=folded,
+        used=used,
+        first=ends - buckets * bucket_size,
+        buckets=buckets,
+        bucket_size=bucket_size,
+        width=width,
+        capacity=np.minimum((width - PAIRS) // (2 if wide else 1), vocabulary),
+        limit=np.array([context.limit for context in table], dtype=np.int64),
+        parent=np.array([names.index(c.parent) if c.parent in names else -1 for c in table], dtype=np.int64),
+        roles=np.array([names.index(role) if role in names else -1 for role in roles], dtype=np.int64),
+        least=np.array((7, 14) if vocabulary <= 256 else (3, 6), dtype=np.int64)[:models],
+    )
+
+
+def share_budget(table: tuple[Context, ...], width: Array, budget: int, vocabulary: int) -> Array:
+    """Buckets of each context, (K,): equal bytes, but none gets more than its possible values could fill."""
+    sizes = width * WAYS * 2  # bytes of a bucket
+    possible = np.array([
+        min(float(vocabulary) ** len(c.features), 1e15) if max(c.features) < RECENT // 2 else 1e15 for c in table
+    ])  # fmt: skip
+    cap = np.ceil(possible / 2)  # buckets: twice as many slots as values
+    buckets = np.zeros(len(table))
+    for _ in range(len(table)):
+        open_ = buckets < cap
+        left = budget - float((buckets * sizes).sum())
+        if not open_.any() or left < sizes.max():
+            break
+        buckets[open_] = np.minimum(cap, buckets + np.floor(left / open_.sum() / sizes))[open_]
+    return np.maximum(buckets, 1).astype(np.int64)
+
+
+def aligned_zeros(size: int) -> Array:
+    """16-bit zeros that begin on a cache line."""
+    spare = np.zeros(size + 128, dtype=np.uint16)
+    start = -spare.ctypes.data % 256 // 2
+    return spare[start : start + size]
+
+
+def make_cursor(models: int) -> Cursor:
+    """Before the first token."""
+    matches = np.zeros((models, MATCH_COLUMNS), dtype=np.int64)
+    matches[:, 0] = -1
+    return Cursor(
+        recent=np.zeros(RECENT, dtype=np.int64),
+        word=np.zeros(WORDS, dtype=np.uint64),
+        features=np.zeros(FEATURES, dtype=np.uint64),
+        matches=matches,
+        clock=np.zeros(2, dtype=np.int64),
+    )
+
+
+def network_sizes(vocabulary: int) -> tuple[int, int]:
+    """Rows of one place of the delay line, and of one hashed row."""
+    return min(vocabulary, 1024), 4096
+
+
+def make_pattern(config: EpisodicConfig, vocabulary: int, contexts: int, models: int, seed: int) -> Pattern:
+    """Before any error: mixers trust every context a little, the network has random rows."""
+    real, inputs, width = np.dtype(config.dtype), 3 * contexts + models + DENSE, config.network
+    table, hashed_rows = network_sizes(vocabulary)
+    rows = (DELAY * table + HASHED * hashed_rows) * (width > 0)
+    states = np.zeros((contexts * STATES, 2), dtype=real)
+    states[:, 1] = 0.1
+    match_states = np.zeros((models, MATCH_LEVELS, 4, 2), dtype=real)
+    match_states[..., 0] = np.linspace(0.0, 6.0, MATCH_LEVELS)[:, None]
+    match_states[..., 1] = 1.0
+    weights = np.zeros((ROWS, inputs), dtype=real)
+    weights[:, : 3 * contexts : 3] = 0.05 if config.states else 0.2
+    weights[:, 1 : 3 * contexts : 3] = 0.1 if config.states else 0.0
+    weights[:, 3 * contexts :] = 0.2
+    corrections = np.zeros((SIZES[1] * CORRECTION_LEVELS, 2), dtype=real)
+    corrections[:, 1] = 1.0
+    network = np.random.default_rng([seed, 17]).standard_normal((rows, width)) / np.sqrt(INPUTS)
+    return Pattern(
+        states=states.reshape(-1),
+        match_states=match_states.reshape(-1),
+        weights=weights.reshape(-1),
+        squares=np.full(inputs * LANES, 0.01, dtype=real),
+        finals=np.full(FINAL_ROWS * LANES, 1.0 / LANES, dtype=real),
+        final_squares=np.full(FINALS * LANES, 0.1, dtype=real),
+        corrections=corrections.reshape(-1),
+        inputs=network.astype(real).reshape(-1),
+        read=np.zeros(vocabulary * width, dtype=real),
+        bias=np.zeros(vocabulary if width else 0, dtype=real),
+        moments=np.zeros(2 * width, dtype=real),
+        errors=np.zeros(vocabulary if width else 0, dtype=real),
+        unigram=np.zeros(vocabulary),
+        escapes=np.zeros(vocabulary),
+        sums=np.zeros(2),
+        parts=np.full(PARTS, 1.0 / PARTS),
+        cells=np.full(contexts * CELLS, 0.1),
+        escape_weights=np.full((contexts + 1) * (contexts + EXTRA), 1.0 / contexts),
+        escape_correction=1.0 / (1.0 + np.exp(-np.linspace(-12.0, 12.0, LEVELS))),
+    )
+
+
+def make_desk(config: EpisodicConfig, vocabulary: int, memory: Memory) -> Desk:
+    """Scratch for one pass."""
+    real, contexts, models = np.dtype(config.dtype), len(memory.width), len(memory.least)
+    most, pairs = most_candidates(vocabulary), int(memory.capacity.sum())
+    inputs, width = 3 * contexts + models + DENSE, config.network
+    proposals = max(vocabulary if most == vocabulary else 0, pairs + models)
+
+    def whole(*shape: int) -> Array:
+        return np.zeros(shape, dtype=np.int64)
+
+    def numbers(*shape: int) -> Array:
+        return np.zeros(shape, dtype=real)
+
+    return Desk(
+        address=whole(contexts), check=whole(contexts), held=whole(2, contexts), place=whole(contexts),
+        totals=whole(contexts), distinct=whole(contexts), newest=whole(contexts), ages=whole(contexts),
+        first=whole(contexts + 1), symbols=whole(pairs),
+        counts=whole(pairs), candidate=whole(pairs), entries=whole(3 * (pairs + contexts + 1)),
+        value=numbers(pairs), power=numbers(pairs), counted=np.zeros(contexts * most, dtype=np.uint8),
+        candidates=whole(proposals), place_of=whole(vocabulary) - (most != vocabulary), scores=np.zeros(proposals),
+        spare=np.zeros(proposals), chosen=numbers(inputs * LANES), gradient=numbers(inputs * LANES),
+        logp=numbers(most * LANES), p=numbers(most * LANES), shift=numbers(2 * LANES), rows=whole(LANES),
+        final_rows=whole(FINALS), final_logits=numbers(FINALS * most), final_p=numbers(FINALS * most),
+        total=numbers(most), corrected=numbers(most), blended=np.zeros(most), dense=numbers(DENSE, most),
+        match_value=numbers(models), expected=whole(models), match_entry=whole(models), network_rows=whole(INPUTS),
+        before=numbers(width), hidden=numbers(width), delta=numbers(width), network_p=numbers(most),
+        log_count=np.log1p(np.arange(256) / 0.3).astype(real), masses=np.zeros(PARTS),
+        escape_inputs=np.zeros(contexts + EXTRA), expert=numbers(vocabulary), numbers=np.zeros(8),
+    )  # fmt: skip

@@ -1,0 +1,226 @@
+"""The episodic learner's state as named arrays; of the memory only what is used, so a checkpoint grows with the past.
+
+A state from outside is rebuilt beside the present one and audited before it takes its place: the loop runs without
+bounds checks, so every symbol, place and level must be one that the learner itself could have left.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sharpstream.errors import RunError
+from sharpstream.kernels.jit import lean_kernel
+from sharpstream.learners import warm
+from sharpstream.learners.contract import Array, State
+from sharpstream.learners.episodic_arrays import Cursor, Memory, Pattern, aligned_zeros
+from sharpstream.memory.episodic_contexts import POSITION, RECENT, SHAPE, SHAPE_LENGTH
+from sharpstream.memory.episodic_match import LENGTH, LONGEST, MISSES, PLACE
+from sharpstream.memory.episodic_slots import DISTINCT, MOST, PAIRS, TOTAL, WAYS
+
+if TYPE_CHECKING:
+    from sharpstream.learners.episodic import Episodic
+
+LARGEST = 1e9  # of any learned number
+SQUARES = ("states", "match_states", "corrections")  # (value, sum of squares) side by side
+COUNTED = ("unigram", "escapes")
+EXPERT = "expert."
+
+
+def state_dict(learner: "Episodic") -> State:
+    """Copies of everything that decides what happens next; `slots.used` marks the slots that `slots` holds."""
+    memory, cursor = learner.memory, learner.cursor
+    warm.ensure("episodic", learner.config.dtype)
+    used = np.zeros(int((memory.buckets * WAYS).sum()), dtype=np.uint8)
+    packed = np.empty(count_used(memory, used), dtype=np.uint16)
+    pack(memory, used, packed)
+    filled = min(int(cursor.clock[1]) * learner.symbol_bytes, memory.ring.size)
+    state: State = {
+        "slots": packed,
+        "slots.used": np.packbits(used),
+        "ring": memory.ring[:filled].copy(),
+        "places": memory.places.copy(),
+    }
+    state |= {f"cursor.{name}": array.copy() for name, array in cursor._asdict().items()}
+    state |= {f"pattern.{name}": array.copy() for name, array in learner.pattern._asdict().items()}
+    if learner.expert is not None:
+        state |= {EXPERT + name: array for name, array in learner.expert.state_dict().items()}
+    return state
+
+
+def load_state_dict(learner: "Episodic", state: Mapping[str, Array]) -> None:
+    """Continue from a state; nothing is changed unless all of it is sound."""
+    warm.ensure("episodic", learner.config.dtype)
+    _check_shapes(learner, state)
+    cursor = Cursor(*(np.array(state[f"cursor.{name}"]) for name in Cursor._fields))
+    pattern = Pattern(*(np.array(state[f"pattern.{name}"]) for name in Pattern._fields))
+    _check_cursor(learner, cursor)
+    _check_pattern(pattern)
+    memory = _unpacked(learner, state, cursor)
+    expert = {name.removeprefix(EXPERT): array for name, array in state.items() if name.startswith(EXPERT)}
+    if learner.expert is not None:
+        learner.expert.load_state_dict(expert)  # refuses by itself, before anything of ours is changed
+    learner.memory, learner.cursor, learner.pattern = memory, cursor, pattern
+
+
+def _check_shapes(learner: "Episodic", state: Mapping[str, Array]) -> None:
+    own: dict[str, Array] = {"places": learner.memory.places}
+    own |= {f"cursor.{name}": array for name, array in learner.cursor._asdict().items()}
+    own |= {f"pattern.{name}": array for name, array in learner.pattern._asdict().items()}
+    slots = int((learner.memory.buckets * WAYS).sum())
+    own["slots.used"] = np.empty(-(-slots // 8), dtype=np.uint8)
+    expected = own.keys() | {"slots", "ring"}
+    given = {name for name in state if not (learner.expert is not None and name.startswith(EXPERT))}
+    if given != expected:
+        differing = ", ".join(sorted(given ^ expected)[:5])
+        raise RunError(f"this state is not of this learner: the arrays {differing} are missing or unknown")
+    for name, mine in own.items():
+        array = np.asarray(state[name])
+        if array.shape != mine.shape or array.dtype != mine.dtype:
+            raise RunError(
+                f"the state's {name} is {array.dtype} {array.shape}, but this learner's is {mine.dtype} {mine.shape}"
+            )
+    for name, kind in (("slots", np.uint16), ("ring", np.uint8)):
+        array = np.asarray(state[name])
+        if array.ndim != 1 or array.dtype != kind:
+            raise RunError(f"the state's {name} is {array.dtype} {array.shape}, but it must be a flat {kind.__name__}")
+
+
+def _check_cursor(learner: "Episodic", cursor: Cursor) -> None:
+    recent, clock, size = cursor.recent, cursor.clock, learner.ring_size
+    if recent.min() < 0 or recent.max() >= learner.vocabulary:
+        raise RunError(f"the state's cursor.recent holds symbols outside the vocabulary of {learner.vocabulary}")
+    if clock.min() < 0 or clock.max() >= 2**62 or clock[1] > clock[0]:
+        raise RunError(f"the state's cursor.clock {clock.tolist()} is impossible")
+    if cursor.features[POSITION] > 255 or cursor.features[SHAPE] >= 1 << (2 * SHAPE_LENGTH):
+        raise RunError("the state's cursor.features are impossible: a word's position or shape is out of range")
+    place, length, misses = cursor.matches[:, PLACE], cursor.matches[:, LENGTH], cursor.matches[:, MISSES]
+    standing = place >= 0
+    reachable = (place < clock[1]) & (clock[1] - place <= size - 2 * RECENT)
+    sound = (place >= -1) & (~standing | reachable) & (length >= 0) & (length <= LONGEST) & (misses >= 0)
+    if not (sound & (misses <= 255)).all():
+        raise RunError("the state's cursor.matches point to what was never read, or have impossible lengths")
+
+
+def _check_pattern(pattern: Pattern) -> None:
+    for name, array in pattern._asdict().items():
+        if not np.isfinite(array).all() or (array.size and float(np.abs(array).max()) > LARGEST):
+            raise RunError(f"the state's pattern.{name} holds numbers that no learning leaves behind")
+    for name in SQUARES:
+        if not (getattr(pattern, name)[1::2] > 0).all():
+            raise RunError(f"the state's pattern.{name} has sums of squares that are not above 0")
+    for name in ("squares", "final_squares", "moments", "errors", *COUNTED):
+        if not (getattr(pattern, name) >= 0).all():
+            raise RunError(f"the state's pattern.{name} must be at least 0")
+    sums = np.array([pattern.unigram.sum(), pattern.escapes.sum()])
+    if not np.allclose(pattern.sums, sums, rtol=1e-9, atol=1e-6):
+        raise RunError(f"the state's pattern.sums {pattern.sums.tolist()} are not those of its counts {sums.tolist()}")
+    for name in ("parts", "cells", "escape_correction"):
+        array = getattr(pattern, name)
+        if not ((array > 0) & (array < 1)).all():
+            raise RunError(f"the state's pattern.{name} must be probabilities, above 0 and below 1")
+
+
+def _unpacked(learner: "Episodic", state: Mapping[str, Array], cursor: Cursor) -> Memory:
+    mine, packed, ring = learner.memory, np.ascontiguousarray(state["slots"]), np.asarray(state["ring"])
+    used = np.unpackbits(np.asarray(state["slots.used"]))
+    slots = int((mine.buckets * WAYS).sum())
+    if used[slots:].any():
+        raise RunError("the state's slots.used marks slots beyond the last")
+    if width_of(mine, used) != packed.size:
+        raise RunError(f"the state's slots has {packed.size} numbers, but slots.used marks {width_of(mine, used)}")
+    filled = min(int(cursor.clock[1]) * learner.symbol_bytes, mine.ring.size)
+    if ring.size != filled:
+        raise RunError(f"the state's ring has {ring.size} bytes, but its clock says {filled}")
+    symbols = (
+        ring.astype(np.int64)
+        if learner.symbol_bytes == 1
+        else ring[::2].astype(np.int64) + 256 * ring[1::2].astype(np.int64)
+    )
+    if symbols.size and symbols.max() >= learner.vocabulary:
+        raise RunError(f"the state's ring holds symbols outside the vocabulary of {learner.vocabulary}")
+    memory = mine._replace(
+        slots=aligned_zeros(mine.slots.size), ring=np.zeros_like(mine.ring), places=np.array(state["places"])
+    )
+    memory.ring[:filled] = ring
+    if not unpack(memory, used, packed, learner.symbol_bytes == 2, learner.vocabulary):
+        raise RunError("the state's slots are damaged: symbols, counts and totals do not fit together")
+    return memory
+
+
+@lean_kernel
+def count_used(memory: Memory, used: Array) -> Any:
+    """Mark every slot in use; how many numbers these hold."""
+    number, size = 0, 0
+    for k in range(len(memory.width)):
+        for slot in range(memory.buckets[k] * WAYS):
+            if memory.slots[memory.first[k] + slot * memory.width[k] + TOTAL] != 0:
+                used[number] = 1
+                size += memory.width[k]
+            number += 1
+    return size
+
+
+@lean_kernel
+def width_of(memory: Memory, used: Array) -> Any:
+    """How many numbers the marked slots hold."""
+    number, size = 0, 0
+    for k in range(len(memory.width)):
+        for _ in range(memory.buckets[k] * WAYS):
+            if used[number] != 0:
+                size += memory.width[k]
+            number += 1
+    return size
+
+
+@lean_kernel
+def pack(memory: Memory, used: Array, packed: Array) -> None:
+    """packed ← the slots that are marked, one after another."""
+    number, at = 0, 0
+    for k in range(len(memory.width)):
+        width = memory.width[k]
+        for slot in range(memory.buckets[k] * WAYS):
+            if used[number] != 0:
+                start = memory.first[k] + slot * width
+                for i in range(width):
+                    packed[at + i] = memory.slots[start + i]
+                at += width
+            number += 1
+
+
+@lean_kernel
+def unpack(memory: Memory, used: Array, packed: Array, wide: bool, vocabulary: Any) -> bool:
+    """The slots back in their places; whether every one of them is sound."""
+    number, at = 0, 0
+    for k in range(len(memory.width)):
+        width = memory.width[k]
+        for slot in range(memory.buckets[k] * WAYS):
+            if used[number] != 0:
+                start = memory.first[k] + slot * width
+                for i in range(width):
+                    memory.slots[start + i] = packed[at + i]
+                if not sound_slot(memory.slots, start, memory.capacity[k], wide, vocabulary):
+                    return False
+                at += width
+            number += 1
+    return True
+
+
+@lean_kernel
+def sound_slot(slots: Array, place: Any, capacity: Any, wide: bool, vocabulary: Any) -> bool:
+    """Pairs of known symbols, none behind an empty place, counts that sum to the total."""
+    total, pairs, ended = np.int64(0), 0, False
+    for j in range(capacity):
+        if wide:
+            symbol, count = np.int64(slots[place + PAIRS + 2 * j]), np.int64(slots[place + PAIRS + 2 * j + 1])
+        else:
+            symbol, count = np.int64(slots[place + PAIRS + j]) >> 8, np.int64(slots[place + PAIRS + j]) & 255
+        if count == 0:
+            ended = True
+        elif ended or count > MOST or symbol >= vocabulary:
+            return False
+        else:
+            total += count
+            pairs += 1
+    distinct = np.int64(slots[place + DISTINCT])
+    return bool(total > 0 and total == np.int64(slots[place + TOTAL]) and pairs <= distinct <= MOST)

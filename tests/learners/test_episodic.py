@@ -1,0 +1,239 @@
+"""The episodic learner: normalised for every vocabulary, resumable to the bit, frozen without copies, safe to load."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sharpstream.config import EpisodicConfig, RecurrentConfig, RunConfig, SharpConfig, SleepConfig, parse_bytes
+from sharpstream.errors import ConfigError, RunError
+from sharpstream.factory import make_learner
+from sharpstream.learners.contract import State
+from sharpstream.learners.episodic import Episodic
+from sharpstream.learners.episodic_arrays import contexts_of
+from sharpstream.memory.episodic_slots import TOTAL, WAYS
+
+SMALL = EpisodicConfig(memory="256kB", network=4)
+CROWDED = replace(SMALL, memory="64kB")
+VOCABULARIES = [2, 3, 27, 60, 64, 65, 256, 257, 4_000, 65_536]
+
+
+def stream(vocabulary: int, n: int, seed: int = 0) -> np.ndarray:
+    """Phrases that come back between symbols that do not."""
+    rng = np.random.default_rng([vocabulary, seed])
+    phrases = [np.minimum(rng.zipf(1.3, rng.integers(3, 30)) - 1, vocabulary - 1) for _ in range(25)]
+    parts = [phrases[i] if rng.random() < 0.7 else rng.integers(0, vocabulary, 4) for i in rng.integers(0, 25, n)]
+    return np.concatenate(parts)[:n]
+
+
+# ---- predictions ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+def test_probabilities_sum_to_one_whatever_the_vocabulary(vocabulary):
+    learner = Episodic(SMALL, vocabulary)
+    for chunk in np.split(stream(vocabulary, 1_000), 20):
+        row = learner.predict()
+        assert abs(row.sum() - 1.0) < 1e-6
+        assert row.min() > 0.0
+        bits = learner.learn(chunk)
+        assert bits[0] == pytest.approx(-np.log2(row[chunk[0]]), rel=1e-6)
+
+
+@pytest.mark.parametrize("vocabulary", [27, 256, 4_000])
+def test_it_learns_phrases_that_come_back(vocabulary):
+    bits = Episodic(SMALL, vocabulary).learn(stream(vocabulary, 6_000))
+    assert bits[-1_000:].mean() < 0.8 * bits[:500].mean()
+
+
+def test_a_repeat_is_recalled_verbatim():
+    once = np.random.default_rng(1).integers(0, 27, 3_000)
+    learner = Episodic(replace(SMALL, memory="4MB"), 27)
+    learner.learn(once)
+    assert learner.evaluate(once)[100:].mean() < 2.0  # of 4.75: nothing but the repeat predicts it
+
+
+def test_more_memory_predicts_better_where_it_is_scarce():
+    x = stream(27, 20_000)
+    scarce, plenty = (Episodic(replace(SMALL, memory=size, network=0), 27).learn(x).mean() for size in ("64kB", "8MB"))
+    assert plenty < scarce
+
+
+def test_memory_stays_within_its_budget():
+    for size in ("64kB", "1MB", "16MB"):
+        memory = Episodic(replace(SMALL, memory=size), 27).memory
+        bound = parse_bytes(size) or 0
+        assert memory.slots.nbytes + memory.ring.nbytes + memory.places.nbytes <= bound + 27_000
+
+
+def test_a_frozen_pass_writes_nothing_and_copies_no_table():
+    learner = Episodic(SMALL, 27)
+    learner.learn(stream(27, 2_000))
+    arrays = [*learner.memory, *learner.pattern, *learner.cursor]
+    for array in arrays:
+        array.setflags(write=False)  # the kernels do not look at this flag; what they write shows in the bytes
+    before = [array.tobytes() for array in arrays]
+    learner.evaluate(stream(27, 500, seed=1))
+    assert before == [array.tobytes() for array in arrays]
+
+
+def test_a_frozen_pass_goes_on_from_the_present_past():
+    learner = Episodic(SMALL, 27)
+    x = stream(27, 2_000)
+    learner.learn(x)
+    assert learner.evaluate(x[:1])[0] == pytest.approx(-np.log2(learner.predict()[x[0]]), rel=1e-6)
+
+
+def test_contexts_are_named_once_and_parents_come_first():
+    for vocabulary in (27, 256, 1_000):
+        names = [context.name for context in contexts_of(SMALL, vocabulary)]
+        assert len(set(names)) == len(names)
+        for place, context in enumerate(contexts_of(SMALL, vocabulary)):
+            assert not context.parent or names.index(context.parent) < place
+
+
+# ---- state ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("config", [SMALL, CROWDED, replace(SMALL, network=0, match=False)])
+@pytest.mark.parametrize("vocabulary", [27, 300])
+def test_resumes_bit_for_bit(config, vocabulary):
+    x = stream(vocabulary, 4_000)
+    learner, resumed = Episodic(config, vocabulary), Episodic(config, vocabulary, seed=9)
+    learner.learn(x[:2_500])
+    resumed.load_state_dict(learner.state_dict())
+    np.testing.assert_array_equal(resumed.learn(x[2_500:]), learner.learn(x[2_500:]))
+    for name, array in learner.state_dict().items():
+        assert resumed.state_dict()[name].tobytes() == array.tobytes(), name
+
+
+def test_state_is_as_small_as_what_was_seen():
+    learner = Episodic(EpisodicConfig(memory="64MB", network=0), 27)
+    learner.learn(stream(27, 50))
+    state = learner.state_dict()
+    assert state["slots"].nbytes < 200_000
+    assert state["ring"].nbytes == 50
+
+
+def trained() -> Episodic:
+    learner = Episodic(CROWDED, 27)
+    learner.learn(stream(27, 2_000))
+    return learner
+
+
+def put(name: str, index: object, value: float) -> Callable[[State], None]:
+    def change(state: State) -> None:
+        state[name][index] = value
+
+    return change
+
+
+HOSTILE = {
+    "missing array": lambda state: state.pop("slots"),
+    "unknown array": lambda state: state.update(more=np.zeros(1)),
+    "an expert it does not have": lambda state: state.update({"expert.p": np.zeros(1)}),
+    "wrong kind": lambda state: state.update(slots=state["slots"].astype(np.int64)),
+    "fewer slots than marked": lambda state: state.update(slots=state["slots"][:-16].copy()),
+    "slots marked beyond the last": put("slots.used", -1, 255),
+    "a symbol outside the vocabulary": put("slots", slice(5, None, 16), 200 << 8 | 1),
+    "a total that is not the sum": put("slots", TOTAL, 999),
+    "a total of nothing": put("slots", TOTAL, 0),
+    "ring shorter than the clock": lambda state: state.update(ring=state["ring"][:-1].copy()),
+    "ring symbols outside the vocabulary": put("ring", 0, 27),
+    "recent symbols outside the vocabulary": put("cursor.recent", 0, 27),
+    "negative recent symbol": put("cursor.recent", 3, -1),
+    "negative clock": put("cursor.clock", 0, -5),
+    "more in the ring than was read": put("cursor.clock", 1, 10**9),
+    "a match in the future": put("cursor.matches", (0, 0), 10**6),
+    "a match of impossible length": put("cursor.matches", (0, 1), 10**6),
+    "misses beyond eight bits": put("cursor.matches", (0, 2), 256),
+    "a word longer than any": put("cursor.features", -1, 2**63),
+    "weights not finite": put("pattern.weights", 0, np.nan),
+    "weights beyond measure": put("pattern.weights", 0, 1e30),
+    "squares of 0": put("pattern.states", 1, 0.0),
+    "negative squares": put("pattern.squares", 0, -1.0),
+    "counts that contradict their sum": put("pattern.sums", 0, 7.0),
+    "a share above 1": put("pattern.parts", 0, 2.0),
+    "a probability of 0": put("pattern.cells", 0, 0.0),
+}
+
+
+@pytest.mark.parametrize("attack", HOSTILE)
+def test_a_hostile_state_is_refused_and_changes_nothing(attack):
+    learner = trained()
+    state = learner.state_dict()
+    HOSTILE[attack](state)
+    before = learner.predict()
+    with pytest.raises(RunError):
+        learner.load_state_dict(state)
+    np.testing.assert_array_equal(learner.predict(), before)
+    assert np.isfinite(learner.learn(stream(27, 500))).all()
+
+
+def test_no_slot_of_a_bucket_is_lost_in_a_round_trip():
+    learner = trained()
+    used = np.unpackbits(learner.state_dict()["slots.used"])
+    memory = learner.memory
+    total = sum(
+        int((memory.slots[f : f + n * WAYS * w].reshape(-1, w)[:, TOTAL] > 0).sum())
+        for f, n, w in zip(memory.first, memory.buckets, memory.width, strict=True)
+    )
+    assert used.sum() == total > 100
+
+
+# ---- experts --------------------------------------------------------------------------------------------------------
+
+RUN = RunConfig(
+    learner="episodic",
+    sharp=SharpConfig(levels=2, width=8, embedding=4, depth=2, sleep=SleepConfig(every=150, tags=4, replay_length=32)),
+    recurrent=RecurrentConfig(layers=1, width=8, embedding=4),
+)
+
+
+@pytest.mark.parametrize("kind", ["sharp", "gru"])
+def test_an_expert_is_part_of_the_learner(kind):
+    config = RUN.replace(episodic=replace(SMALL, expert=kind, accuracy=True))
+    x = stream(7, 500)
+    whole, single, resumed = (make_learner(config, 7) for _ in range(3))
+    bits = whole.learn(x[:300])
+    assert np.array_equal(bits, [single.observe(int(token)) for token in x[:300]])
+    p = whole.predict()
+    assert abs(p.sum() - 1.0) < 1e-6
+    before = {name: array.copy() for name, array in whole.state_dict().items()}
+    frozen = whole.evaluate(x[300:400])
+    assert frozen[0] == pytest.approx(-np.log2(p[x[300]]), rel=1e-4)
+    assert all(np.array_equal(before[name], array) for name, array in whole.state_dict().items())
+    resumed.load_state_dict(whole.state_dict())
+    assert np.array_equal(resumed.learn(x[300:]), whole.learn(x[300:]))
+    assert any(name.startswith("expert.") for name in before)
+
+
+def test_an_expert_that_was_not_asked_for_is_refused():
+    with pytest.raises(ConfigError, match="expert"):
+        Episodic(replace(SMALL, expert="sharp"), 7)
+
+
+# ---- settings -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"memory": "plenty"}, {"memory": "1kB"}, {"memory": "9999GB"}, {"orders": 0}, {"network": -1}, {"expert": "x"}],
+)
+def test_bad_settings_are_refused_by_name(bad):
+    with pytest.raises(ConfigError, match=next(iter(bad))):
+        EpisodicConfig(**bad)
+
+
+@pytest.mark.parametrize("vocabulary", [1, 65_537])
+def test_vocabularies_it_cannot_hold_are_refused(vocabulary):
+    with pytest.raises(ConfigError, match="vocabulary"):
+        Episodic(SMALL, vocabulary)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("64kB", 65_536), ("1 GB", 2**30), ("12345", 12_345), ("1.5MiB", 1_572_864)]
+)
+def test_sizes_are_read_as_people_write_them(text, size):
+    assert parse_bytes(text) == size
