@@ -9,9 +9,10 @@ A learner takes tokens (integers below its vocabulary), scores each before it le
 >>> bool(bits[:3].mean() > bits[-3:].mean()), int(learner.predict().argmax())
 (True, 0)
 
-Learners      Sharp, Recurrent (rnn, lstm, gru), Clockwork, TransformerLearner (needs the torch extra), Counts;
+Learners      Sharp, Episodic, Recurrent (rnn, lstm, gru), Clockwork, Counts, TransformerLearner (needs the torch extra);
               `Learner` is what each can do; `make_learner` makes one by its name
-Settings      SharpConfig, SleepConfig, RecurrentConfig, ClockworkConfig, TransformerConfig, CountsConfig, AdamConfig;
+Settings      SharpConfig, SleepConfig, EpisodicConfig, RecurrentConfig, ClockworkConfig, TransformerConfig, CountsConfig,
+              AdamConfig;
               RunConfig is a whole run, StreamConfig where its tokens come from
 Streams       `open_stream`: synthetic ones, corpora, files, standard input
 Runs          `run` learns in a directory that can be stopped and continued exactly; `load` gives its learner back
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         AdamConfig,
         ClockworkConfig,
         CountsConfig,
+        EpisodicConfig,
         RecurrentConfig,
         RunConfig,
         SharpConfig,
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from sharpstream.learners.clockwork import Clockwork
     from sharpstream.learners.contract import Learner, LearnerBase
     from sharpstream.learners.counts import Counts
+    from sharpstream.learners.episodic import Episodic
     from sharpstream.learners.recurrent import Recurrent
     from sharpstream.learners.sharp import Sharp
     from sharpstream.reference.transformer import TransformerLearner
@@ -57,6 +60,7 @@ _HOMES = {  # where each public name lives; imported when it is first asked for,
         "AdamConfig",
         "ClockworkConfig",
         "CountsConfig",
+        "EpisodicConfig",
         "RecurrentConfig",
         "RunConfig",
         "SharpConfig",
@@ -69,6 +73,7 @@ _HOMES = {  # where each public name lives; imported when it is first asked for,
     "learners.clockwork": ("Clockwork",),
     "learners.contract": ("Learner", "LearnerBase"),
     "learners.counts": ("Counts",),
+    "learners.episodic": ("Episodic",),
     "learners.recurrent": ("Recurrent",),
     "learners.sharp": ("Sharp",),
     "reference.transformer": ("TransformerLearner",),
@@ -81,6 +86,8 @@ __all__ = [
     "ClockworkConfig",
     "Counts",
     "CountsConfig",
+    "Episodic",
+    "EpisodicConfig",
     "Learner",
     "LearnerBase",
     "Recurrent",
