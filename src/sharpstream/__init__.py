@@ -9,11 +9,10 @@ A learner takes tokens (integers below its vocabulary), scores each before it le
 >>> bool(bits[:3].mean() > bits[-3:].mean()), int(learner.predict().argmax())
 (True, 0)
 
-Learners      Sharp, Episodic, Recurrent (rnn, lstm, gru), Clockwork, Counts, TransformerLearner (needs the torch extra);
+Learners      Sharp, Episodic, Recurrent (rnn, lstm, gru), Clockwork, Counts, TransformerLearner (needs torch);
               `Learner` is what each can do; `make_learner` makes one by its name
-Settings      SharpConfig, SleepConfig, EpisodicConfig, RecurrentConfig, ClockworkConfig, TransformerConfig, CountsConfig,
-              AdamConfig;
-              RunConfig is a whole run, StreamConfig where its tokens come from
+Settings      SharpConfig, SleepConfig, EpisodicConfig, RecurrentConfig, ClockworkConfig, TransformerConfig,
+              CountsConfig, AdamConfig; RunConfig is a whole run, StreamConfig where its tokens come from
 Streams       `open_stream`: synthetic ones, corpora, files, standard input
 Runs          `run` learns in a directory that can be stopped and continued exactly; `load` gives its learner back
 Scores        `score`: bits of unseen tokens with learning off

@@ -50,7 +50,7 @@ ARMS: dict[str, ArmStyle] = {
     "sharp-512-tick": ArmStyle("SHARP, width 512, on-tick", VERMILLION, ":", "o"),
     "sharp-tick": ArmStyle("SHARP, on-tick", VERMILLION, "--", "o"),
     "film-normed": ArmStyle("film-normed", ORANGE, "-", "P"),
-    "film-normed-no-sleep": ArmStyle("film-normed, no sleep", SKY, "-.", "X"),
+    "film-normed-no-sleep": ArmStyle("film-normed, no sleep", PURPLE, ":", "X"),
     "film-normed-between": ArmStyle("film-normed, GELU between", VERMILLION, "-.", "P"),
     "no-sleep": ArmStyle("SHARP, no sleep", ORANGE, "--", "o"),
     "no-slow-down": ArmStyle("SHARP, no slow-down", ORANGE, "-.", "^"),

@@ -136,8 +136,8 @@ def figure(rows: Sequence[Row]) -> "Figure":
         axes.set(title=f"K = {k}: needs the last {4 * k - 1} tokens", ylim=(0.19, 0.42))
         token_axis(axes)
     panels[0].set_ylabel("share of wrong guesses")
-    handles, labels = panels[0].get_legend_handles_labels()
-    drawing.legend(handles, labels, loc="outside lower center", ncols=5)
+    shown = {label: line for axes in panels for line, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    drawing.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=6)
     drawing.suptitle("How far back each learner reaches: median and interquartile range over repetitions")
     return drawing
 
