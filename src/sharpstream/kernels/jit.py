@@ -91,8 +91,8 @@ _compile_lean = numba.njit(cache=True, nogil=True, **_lean)
 def lean_kernel(function: Function) -> Function:
     """A kernel that makes no arrays, only reads and writes those it is given: nothing counts references to them.
 
-    Where arrays travel in a NamedTuple, Numba counts up and down at every access, by an atomic instruction: a third of the
-    time of the episodic learner's loop went there.
+    Where arrays travel in a NamedTuple, Numba counts up and down at every access, by an atomic instruction: a third of
+    the time of the episodic learner's loop went there.
     """
     compiled: Function = _compile_lean(function)
     return compiled
