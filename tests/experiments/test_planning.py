@@ -81,6 +81,7 @@ def test_every_learner_is_fingerprinted_by_its_own_settings():
     own = {name: type(model_of(RunConfig(learner=name))).__name__ for name in LEARNERS}
     recurrent, counts = dict.fromkeys(("rnn", "lstm", "gru"), "RecurrentConfig"), "CountsConfig"
     named = {"sharp": "SharpConfig", "clockwork": "ClockworkConfig", "transformer": "TransformerConfig"}
+    named["episodic"] = "EpisodicConfig"
     assert own == {**named, **recurrent, **dict.fromkeys(("counts", "unigram", "uniform"), counts)}
 
 

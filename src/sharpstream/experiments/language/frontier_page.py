@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sharpstream.evaluate.pairs import mean_interval
+from sharpstream.evaluate.verdicts import Claim, verdict
 from sharpstream.experiments.harness import Finding, Row
 from sharpstream.report.scatter import bits_against_seconds
 
@@ -80,12 +82,13 @@ def page(rows: Sequence[Row]) -> str:
 
 
 def findings(rows: Sequence[Row]) -> list[Finding]:
-    """The floors on the first ten million characters; not run where the first segment is shorter."""
-    full = any(row["segment"] == 0 and row["tokens"] >= FLOOR_TOKENS for row in rows)
+    """The floors, on segments of ten million characters; from one segment comes no verdict."""
+    full = [row for row in rows if row["tokens"] >= FLOOR_TOKENS]
     found = []
     for arm, metric, most in FLOORS:
-        value = by_segment(rows, arm, metric).get(0) if full else None
-        verdict = "not run" if value is None else "agrees" if value <= most else "differs"
-        claim = f"{arm}, first 10M characters: {metric} at most {most:g}"
-        found.append(Finding(claim, "-", "-" if value is None else f"{value:.4f}", verdict))
+        values = by_segment(full, arm, metric)
+        gap = mean_interval([value - most for value in values.values()]) if values else None
+        shown = ", ".join(f"{values[segment]:.4f}" for segment in sorted(values)) or "-"
+        claim = f"{arm}, 10M characters: {metric} at most {most:g}"
+        found.append(Finding(claim, "-", shown, verdict([gap], Claim("below"))))
     return found

@@ -155,6 +155,7 @@ def page(rows: Sequence[Row]) -> str:
             tables.main_table(shown, "All arms") if shown else "",
             same_text(rows, "On the same text", (EVERY_STEP, ON_TICK, "rnn", "rnn-overlap", "gru", "gru-overlap")),
             tables.difference_table(shown, "tick-sleep", bits, "What each part earns, first 2M"),
+            tables.hearing_table(shown, "What each level hears of the one above"),
             _gammas(rows),
         )
     )

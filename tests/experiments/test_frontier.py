@@ -1,0 +1,35 @@
+"""The frontier: its jobs are named once, a small one has its numbers, and a floor needs more than one segment."""
+
+import numpy as np
+
+from sharpstream.experiments.harness import reproduce
+from sharpstream.experiments.language import frontier, frontier_page
+
+
+def row(segment, metric, value, arm="episodic", tokens=10_000_000):
+    return {"arm": arm, "segment": segment, "metric": metric, "value": value, "tokens": tokens}
+
+
+def test_jobs_are_named_once_at_every_scale():
+    for scale in ("quick", "laptop", "paper"):
+        keys = [job.key for job in frontier.EXPERIMENT.jobs(scale, "fair")]
+        assert len(set(keys)) == len(keys) > 0
+
+
+def test_a_floor_is_judged_over_segments_of_full_length_only():
+    one = frontier_page.findings([row(0, "bits", 1.4)])[0]
+    assert one.verdict == "not decided (n = 1)"
+    three = frontier_page.findings([row(s, "bits", bits) for s, bits in enumerate((1.400, 1.401, 1.402))])[0]
+    assert (three.verdict, three.ours) == ("holds", "1.4000, 1.4010, 1.4020")
+    above = frontier_page.findings([row(s, "bits", bits) for s, bits in enumerate((1.600, 1.601, 1.602))])[0]
+    assert above.verdict == "differs"
+    short = frontier_page.findings([row(s, "bits", 1.4, tokens=1_000_000) for s in range(3)])[0]
+    assert short.verdict == "not run"
+
+
+def test_it_runs_from_a_command_without_any_corpus(tmp_path):
+    told = "sharp reproduce frontier"
+    rows = reproduce("frontier", "quick", "fair", tmp_path, workers=1, command=told, only="segment0-counts-5")
+    assert {one["metric"] for one in rows} >= {"bits", "microseconds"}
+    assert np.isfinite([one["value"] for one in rows]).all()
+    assert (tmp_path / "frontier.png").stat().st_size > 0
