@@ -32,3 +32,17 @@ def test_the_run_that_compiles_is_like_the_next(name, tmp_path):
         for extra in ({**environment, warm.CHILD: "1"}, environment)  # the first compiles in itself, not in a child
     )
     assert first == second != ""
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "sharpstream.learners.sharp:Sharp",
+        "sharpstream.learners.recurrent:Recurrent",
+        "sharpstream.learners.episodic:Episodic",
+    ],
+)
+def test_the_child_compiles_every_class_that_asks_for_it(kind):
+    """A class without an example would be compiled by every process for itself, with a traceback each time."""
+    warm.ensure(kind, "float32")
+    assert warm.is_compiled(kind, "float32")

@@ -27,3 +27,8 @@ class Recurrent(RecurrentLearner):
         super().__init__(
             config, vocabulary, seed, vectors, kind=CELLS[config.cell], levels=config.layers, layout=layout
         )
+
+    @classmethod
+    def example(cls, dtype: Any) -> "Recurrent":
+        """A small one that reaches every kernel of the recurrent learners: one loop serves all of them."""
+        return cls(RecurrentConfig(layers=1, width=4, embedding=2, dtype=dtype), 3)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numba
 import numpy as np
+from filelock import FileLock
 from llvmlite import binding
 
 from sharpstream.kernels import jit
@@ -34,9 +35,18 @@ def ensure(kind: str, dtype: str) -> None:
             jit.prune_caches(time.time())
     if is_compiled(kind, dtype):
         return
+    ready = marker(kind, dtype)
+    with contextlib.suppress(OSError):
+        ready.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(ready.with_suffix(".lock")):  # whoever comes second waits instead of compiling the same again
+            if not is_compiled(kind, dtype):
+                _compile_in_a_child(kind, dtype)
+
+
+def _compile_in_a_child(kind: str, dtype: str) -> None:
+    """Where no child can be started, this process compiles for itself: the same bits, more memory."""
     path = os.pathsep.join([str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     program = f"from sharpstream.learners.warm import compile_now; compile_now({kind!r}, {dtype!r})"
-    # Where no child can be started, this process compiles for itself: the same bits, more memory.
     subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, "PYTHONPATH": path, CHILD: "1"},
