@@ -117,7 +117,7 @@ def test_a_repeated_command_runs_only_what_is_missing(tmp_path, monkeypatch, wit
     assert {path.name for path in tmp_path.iterdir()} == {"jobs", "rows.csv", "drift.png", "drift.pdf", "RESULTS.md"}
     (tmp_path / "jobs" / "job-1.json").write_text(json.dumps({"settings": {"seed": 7}, "rows": []}))
     with pytest.raises(RunError, match="other settings"):
-        reproduce("drift", "quick", "fair", tmp_path, workers=1, command="")
+        reproduce("drift", "quick", "fair", tmp_path, workers=1, command="sharp reproduce drift")
 
 
 def test_an_unknown_experiment_is_refused_with_the_known_ones():

@@ -21,7 +21,9 @@ from sharpstream.config_files import to_dict
 from sharpstream.errors import ConfigError, RunError, SharpError
 from sharpstream.evaluate.machine import describe
 from sharpstream.evaluate.pairs import Estimate
+from sharpstream.evaluate.rows import Cells, Row
 from sharpstream.evaluate.verdicts import NOT_RUN, Claim, verdict
+from sharpstream.experiments.answers import answer
 from sharpstream.experiments.pace import Progress
 from sharpstream.experiments.speed import kind_of
 from sharpstream.experiments.workers import work_off
@@ -33,7 +35,6 @@ from sharpstream.rundir import differences
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Row = dict[str, Any]
 MADE = "<!-- made from rows.csv: `sharp pages` makes it again; write above or below -->"
 END = "<!-- end of what is made -->"
 EXPERIMENTS = {
@@ -87,7 +88,7 @@ class Experiment:
     name: str
     title: str
     jobs: Callable[[str, str], Sequence[Job]]  # (scale, protocol) → jobs
-    work: Callable[[Job, Path], list[Row]]
+    work: Callable[[Job, Path], list[Cells]]
     figure: Callable[[Sequence[Row]], "Figure"]
     findings: Callable[[Sequence[Row]], Sequence[Finding]]
     runs: Callable[[Job], Sequence[RunConfig]] | None = None
@@ -123,7 +124,7 @@ def reproduce(
     failed = _run(experiment, wanted, missing, out, workers) if missing else {}
     done = [job for job in jobs if job_file(out, job).exists()]
     stamp = {"experiment": name, "scale": scale, "protocol": protocol, "command": command}
-    rows = [{**stamp, **row} for job in done for row in _rows(experiment, job, job_file(out, job))]
+    rows = [Row({**stamp, **cells}) for job in done for cells in _cells(experiment, job, job_file(out, job))]
     if rows:
         _write(experiment, rows, out, command, (len(done), len(jobs)))
     if failed:
@@ -144,9 +145,14 @@ def _write(experiment: Experiment, rows: Sequence[Row], out: Path, command: str,
     write_whole(page, placed(_text(page), results_page(experiment, rows, command, pictures, done)))
 
 
+def read_rows(out: Path) -> list[Row]:
+    """The rows of an experiment's directory."""
+    return [Row(cells) for cells in rows_from_csv((out / "rows.csv").read_text(encoding="utf-8"))]
+
+
 def page_from_rows(out: Path) -> str:
     """The page made again from rows.csv, also where the jobs are no longer there."""
-    page, rows = out / "RESULTS.md", rows_from_csv((out / "rows.csv").read_text(encoding="utf-8"))
+    page, rows = out / "RESULTS.md", read_rows(out)
     experiment, old = experiment_named(rows[0]["experiment"]), _text(page)
     kept = (out / "jobs").is_dir()
     jobs = experiment.jobs(rows[0]["scale"], rows[0]["protocol"]) if kept else []
@@ -179,7 +185,8 @@ def job_file(out: Path, job: Job) -> Path:
     return out / "jobs" / f"{job.key}.json"
 
 
-def _rows(experiment: Experiment, job: Job, path: Path) -> list[Row]:
+def _cells(experiment: Experiment, job: Job, path: Path) -> list[Cells]:
+    """What a finished job measured; an error when it was made with other settings than the job has now."""
     try:
         done = json.loads(path.read_text())
         found = differences(json.loads(json.dumps(dict(job.settings))), done["settings"])
@@ -243,15 +250,20 @@ def _run(
     return work_off(tasks, workers, progress)
 
 
+def _paragraph(text: str) -> list[str]:
+    return [text, ""] if text else []
+
+
 def results_page(
     experiment: Experiment, rows: Sequence[Row], command: str, pictures: Iterable[str], done: tuple[int, int]
 ) -> str:
-    """RESULTS.md: the command, published beside ours, the experiment's own tables, the pictures."""
-    lines = [f"# {experiment.name}: {experiment.title}", "", f"`{command}`", ""]
+    """RESULTS.md: the answer, the command, published beside ours, the experiment's own tables, the pictures."""
+    findings = experiment.findings(rows)
+    lines = [f"# {experiment.name}: {experiment.title}", "", *_paragraph(answer(findings)), f"`{command}`", ""]
     if done[0] < done[1]:
         lines += [f"**Not finished: {done[0]} of {done[1]} jobs.** Repeat the command to go on.", ""]
     lines += ["| claim | published | here | verdict |", "|---|---|---|---|"]
-    lines += [f"| {f.claim} | {f.published} | {f.ours} | **{f.verdict}** |" for f in experiment.findings(rows)]
+    lines += [f"| {f.claim} | {f.published} | {f.ours} | **{f.verdict}** |" for f in findings]
     lines += ["", *filter(None, [experiment.page(rows).strip("\n")])]
     lines += [line for name in pictures for line in ("", f"![{name.replace('-', ' ')}]({name}.png)")]
     digest = hashlib.sha256(rows_as_csv(rows).encode()).hexdigest()[:12]

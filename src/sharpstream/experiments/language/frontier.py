@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from sharpstream.config import CountsConfig, EpisodicConfig, RunConfig, StreamConfig
-from sharpstream.experiments.harness import Experiment, Job, Row
+from sharpstream.evaluate.rows import Cells
+from sharpstream.experiments.harness import Experiment, Job
 from sharpstream.experiments.language.frontier_page import figure, findings, page
 from sharpstream.experiments.language.measure import Span, read
 from sharpstream.factory import make_learner
@@ -89,7 +90,7 @@ def run_of(job: Job) -> RunConfig | None:
     return None
 
 
-def work(job: Job, directory: Path) -> list[Row]:
+def work(job: Job, directory: Path) -> list[Cells]:
     """One pass over the segment, its bits and its time, then the frozen scores."""
     s = job.settings
     stream = StreamConfig(name=s["stream"])

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from sharpstream.config import RunConfig
 from sharpstream.evaluate.pairs import estimate_of
+from sharpstream.evaluate.rows import Cells, Row
 from sharpstream.evaluate.verdicts import Claim
-from sharpstream.experiments.harness import Finding, Row, judged
+from sharpstream.experiments.harness import Finding, judged
 from sharpstream.loop import run
 from sharpstream.report.style import tokens_label
 from sharpstream.rundir import Log, RunDirectory
@@ -24,7 +25,7 @@ CLOSE = 0.02  # published plots were read to ±0.005; with the spread of ten rep
 ALIKE = 0.01  # share of wrong guesses: a smaller difference is none
 
 
-def error_curve(directory: Path, config: RunConfig, every: int) -> list[Row]:
+def error_curve(directory: Path, config: RunConfig, every: int) -> list[Cells]:
     """Run (or continue) and give the share of wrong guesses per `every` tokens; the run's directory is then let go."""
     run(directory, config.replace(log_every=every), checkpoint_seconds=60.0)
     rows = Log(RunDirectory(directory).metrics_file).rows()

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from sharpstream.experiments.harness import Row
+from sharpstream.evaluate.rows import Row
 from sharpstream.experiments.simulations.common import final_errors, select
 from sharpstream.report.grid import Grid, markdown
 from sharpstream.report.style import tokens_label
