@@ -70,7 +70,7 @@ def pattern(level: int) -> list[str]:
 def drawing() -> str:
     """The whole picture."""
     bottom = TOP + LEVELS * GAP
-    width, height = RIGHT + BLOCK + 30, bottom + 92
+    width, height = RIGHT + BLOCK + 80, bottom + 104
     heads = "".join(
         f'<marker id="{name}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto">'
         f'<path d="M0,0 L8,4 L0,8 z" fill="{colour}"/></marker>'

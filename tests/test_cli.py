@@ -8,6 +8,7 @@ import time
 import pytest
 
 from sharpstream.cli import main
+from sharpstream.commands import run as run_command
 
 SMALL = ["--tokens", "600", "--sharp.levels", "2", "--sharp.width", "8", "--sharp.embedding", "4"]
 
@@ -157,3 +158,23 @@ def test_the_core_works_where_torch_is_absent(tmp_path):
     done = subprocess.run([sys.executable, "-c", blocked], capture_output=True, text=True, cwd=tmp_path, timeout=300)
     assert done.returncode == 0, done.stderr
     assert "pip install 'sharpstream[torch]'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "learner"),
+    [
+        ([], "sharp"),
+        (["--stream", "nonlinear"], "sharp"),
+        (["--stream", "python-docs"], "episodic"),
+        (["--stream", "python-docs", "--learner", "counts"], "counts"),
+        (["--stream", "python-docs", "--sharp.width", "8"], "sharp"),
+        (["--config", "text.toml"], "episodic"),
+        (["--config", "counts.toml"], "counts"),
+        (["--recipe", "text8-small", "--stream", "python-docs"], "sharp"),
+    ],
+)
+def test_who_reads_a_stream_when_nobody_says(words, learner, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text.toml").write_text('[stream]\nname = "python-docs"\n')
+    (tmp_path / "counts.toml").write_text('learner = "counts"\n[stream]\nname = "python-docs"\n')
+    assert run_command._options([run_command._short(word) for word in ["out", *words]]).run.learner == learner

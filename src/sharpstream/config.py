@@ -380,7 +380,8 @@ class RunConfig:
     """One run: a learner, a stream, how many tokens, which seed, how often to look."""
 
     learner: str = "sharp"
-    """sharp, or a baseline: rnn, lstm, gru, clockwork, transformer, counts, unigram, uniform; or episodic."""
+    """sharp, or a baseline: rnn, lstm, gru, clockwork, transformer, counts, unigram, uniform; or episodic, which
+    `sharp run` takes for text and bytes when nobody says."""
     engine: Literal["fused", "reference"] = "fused"
     """fused: the compiled learner; reference: its PyTorch twin (slow; needs the torch extra)."""
     tokens: int = 200_000

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy.typing as npt
 
-from sharpstream.config import RunConfig
+from sharpstream.config import RunConfig, StreamConfig
 from sharpstream.errors import ConfigError
 from sharpstream.learners.contract import Learner
+from sharpstream.streams.catalogue import SYNTHETIC
 
 Vectors = npt.NDArray[Any] | None
 
@@ -139,6 +140,15 @@ def make_learner(config: RunConfig, vocabulary: int, *, vectors: Vectors = None)
     module, _, kind = (entry.twin if reference else entry.made).partition(":")
     learner: Learner = getattr(import_module(module), kind)(settings, vocabulary, seed=config.seed, **given)
     return learner
+
+
+def learner_for(stream: StreamConfig) -> str:
+    """Who reads a stream when nobody says: SHARP the synthetic ones, whose rules reach far back; else the episodic one.
+
+    >>> learner_for(StreamConfig(name="nonlinear")), learner_for(StreamConfig(name="text8"))
+    ('sharp', 'episodic')
+    """
+    return "sharp" if stream.name in SYNTHETIC else "episodic"
 
 
 def model_of(config: RunConfig) -> Any:
