@@ -54,6 +54,8 @@ EXPERIMENTS = {
     "wall-time": "sharpstream.experiments.language.wall_time",
     "effective-context": "sharpstream.experiments.effective_context",
     "frontier": "sharpstream.experiments.language.frontier",
+    "frontier-texts": "sharpstream.experiments.language.frontier_texts",
+    "experts": "sharpstream.experiments.experts",
 }
 
 
