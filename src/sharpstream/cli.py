@@ -17,6 +17,8 @@ COMMANDS = {
     "watch": ("sharpstream.commands.watch", "learn from standard input or a growing file; surprise out, line by line"),
     "fork": ("sharpstream.commands.fork", "what if, from here: a new run from a kept checkpoint, with other settings"),
     "evaluate": ("sharpstream.commands.evaluate", "forward, current and backward bits of a run, frozen"),
+    "compress": ("sharpstream.commands.compress", "a file as the bits that a learner needs for it"),
+    "decompress": ("sharpstream.commands.compress:main_decompress", "the file back, byte for byte"),
     "plan": ("sharpstream.commands.plan", "how many hours an experiment takes on this machine, before it starts"),
     "reproduce": ("sharpstream.commands.reproduce", "a figure or table of the paper, published beside ours"),
     "pages": ("sharpstream.commands.pages", "result pages, made again from their rows"),
@@ -65,8 +67,8 @@ def _dispatch(name: str, rest: list[str]) -> int:
         near = difflib.get_close_matches(name, COMMANDS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(COMMANDS)}"
         raise SharpError(f"there is no command {name!r}; {hint}")
-    module = importlib.import_module(COMMANDS[name][0])
-    return int(module.main(rest))
+    module, _, function = COMMANDS[name][0].partition(":")
+    return int(getattr(importlib.import_module(module), function or "main")(rest))
 
 
 def entry() -> None:
