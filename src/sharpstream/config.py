@@ -354,7 +354,8 @@ class StreamConfig:
     """Where the tokens come from."""
 
     name: str = "nonlinear"
-    """linear, random, nonlinear, python-docs, text8, pg19, a file path, or - for standard input."""
+    """linear, random, nonlinear, python-docs, text8, pg19, a file path (text; .npy: integers; FILE.csv:COLUMN: the
+    column's values), or - for standard input."""
     k: int = 2
     """nonlinear only: how many past community visits decide the direction."""
     start: int = 0
