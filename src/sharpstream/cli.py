@@ -21,6 +21,7 @@ COMMANDS = {
     "plot": ("sharpstream.commands.compare:main_plot", "a run's bits along its stream, as a picture"),
     "sample": ("sharpstream.commands.talk:main_sample", "continue a text with what a run has learned"),
     "surprise": ("sharpstream.commands.talk:main_surprise", "what each symbol of a file costs a run's learner"),
+    "report": ("sharpstream.commands.report", "runs and experiments on one HTML page that opens anywhere"),
     "compress": ("sharpstream.commands.compress", "a file as the bits that a learner needs for it"),
     "decompress": ("sharpstream.commands.compress:main_decompress", "the file back, byte for byte"),
     "plan": ("sharpstream.commands.plan", "how many hours an experiment takes on this machine, before it starts"),
