@@ -1,5 +1,6 @@
 """The command `sharp`: find the subcommand, import only what it needs, make our errors one line and exit code 2."""
 
+import errno
 import importlib
 import os
 import sys
@@ -43,7 +44,34 @@ def help_text() -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _answer(list(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()  # here, where a reader that has gone or a full disk can still be told
+        return code
+    except SharpError as problem:
+        print(f"sharp: {' '.join(str(problem).split())}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:  # a run at work listens itself and saves; before and after there is nothing to save
+        print("sharp: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader of our output has gone: nothing more to say
+        _forget_output()
+        return 0
+    except OSError as problem:
+        if problem.errno != errno.ENOSPC:
+            raise
+        _forget_output()
+        print(f"sharp: cannot write the output: {problem.strerror}; make room or write elsewhere", file=sys.stderr)
+        return 2
+
+
+def _forget_output() -> None:
+    """What is still to be flushed goes nowhere: the interpreter would complain of it on its way out."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _answer(arguments: list[str]) -> int:
+    """Help, the version, or a command."""
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(help_text())
         return 0
@@ -52,17 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         print(f"sharpstream {__version__}")
         return 0
-    try:
-        return _dispatch(arguments[0], arguments[1:])
-    except SharpError as problem:
-        print(f"sharp: {' '.join(str(problem).split())}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:  # a run at work listens itself and saves; before and after there is nothing to save
-        print("sharp: interrupted", file=sys.stderr)
-        return 130
-    except BrokenPipeError:  # the reader of our output has gone: nothing more to say
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    return _dispatch(arguments[0], arguments[1:])
 
 
 def _dispatch(name: str, rest: list[str]) -> int:

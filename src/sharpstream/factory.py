@@ -161,6 +161,17 @@ def window_of(config: RunConfig) -> int:
     return entry_of(config.learner).shortest(model_of(config))
 
 
+def available(config: RunConfig) -> bool:
+    """Whether what this run's learner needs is installed."""
+    if not (config.engine == "reference" or entry_of(config.learner).needs_torch):
+        return True
+    try:
+        require_torch(config.learner)
+    except ConfigError:
+        return False
+    return True
+
+
 def require_torch(what: str) -> None:
     """Refuse in one sentence when PyTorch is not installed."""
     try:

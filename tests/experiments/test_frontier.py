@@ -44,7 +44,7 @@ def test_texts_that_are_not_text8_run_from_a_command_without_any_corpus(tmp_path
     assert len({row["sha256"] for row in rows}) == 1
     page = (tmp_path / "RESULTS.md").read_text()
     assert "| episodic below PPMd-16 and zpaq -m5 | - | help" in page
-    assert "not decided (n = 1)" in page
+    assert "too small to say" in page
 
 
 def test_without_the_logs_the_job_says_what_to_get(monkeypatch, tmp_path):

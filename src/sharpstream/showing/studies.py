@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from sharpstream.evaluate.rows import Row
-from sharpstream.experiments.harness import experiment_named, read_rows
+from sharpstream.experiments.harness import experiment_named, read_rows, shown_findings
 from sharpstream.report.style import arm_style
 from sharpstream.showing.page import Figure, Section, figure, table
 
@@ -16,7 +16,7 @@ def study_section(path: Path, number: int) -> Section:
     """Everything about one experiment."""
     rows = read_rows(path)
     experiment, first = experiment_named(rows[0]["experiment"]), rows[0]
-    found = [(f.claim, f.published, f.ours, f.verdict) for f in experiment.findings(rows)]
+    found = [(f.claim, f.published, f.ours, f.verdict) for f in shown_findings(experiment, rows)]
     about = [
         ("command", first["command"]),
         ("scale and protocol", f"{first['scale']}, {first['protocol']}"),
