@@ -20,6 +20,7 @@ COMMANDS = {
     "evaluate": ("sharpstream.commands.evaluate", "forward, current and backward bits of a run, frozen"),
     "compare": ("sharpstream.commands.compare", "runs side by side: a table, and one figure of their curves"),
     "plot": ("sharpstream.commands.compare:main_plot", "a run's bits along its stream, as a picture"),
+    "tensorboard": ("sharpstream.commands.tensorboard", "what runs have logged, as TensorBoard reads it"),
     "sample": ("sharpstream.commands.talk:main_sample", "continue a text with what a run has learned"),
     "surprise": ("sharpstream.commands.talk:main_surprise", "what each symbol of a file costs a run's learner"),
     "report": ("sharpstream.commands.report", "runs and experiments on one HTML page that opens anywhere"),
