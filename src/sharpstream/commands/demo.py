@@ -132,8 +132,8 @@ def verdict(rows: Rows, awake: Rows, seconds: float, picture: Path) -> str:
         f"   without context {NO_CONTEXT_ERROR:.4f}   best possible {BEST_ERROR:.4f}\n"
         f"{solved} {tokens:,} tokens, {len(sleeps)} sleeps ({replayed:,} replayed tokens); both runs {seconds:.0f} s.\n"
         f"Tokens until halfway there: {told([halfway(rows)])} with sleep, {told([halfway(awake)])} without. "
-        "One run each decides nothing:\n`python benchmarks/demo_sleep.py` has eight seeds, and "
-        "`sharp reproduce acceleration` longer rules.\n"
+        "One run each decides nothing:\nover eight seeds sleep found this rule sooner "
+        "(results/simulations/demo-sleep.md, `python benchmarks/demo_sleep.py`).\n"
         f"picture: {picture}"
     )
 

@@ -35,6 +35,7 @@ from sharpstream.rundir import differences
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+WorkOff = Callable[[Mapping[str, Callable[[], object]], int, Progress], dict[str, SharpError]]
 TOO_SMALL = "too small to say"  # at the scale `quick`, whatever came out
 MADE = "<!-- made from rows.csv: `sharp pages` makes it again; write above or below -->"
 END = "<!-- end of what is made -->"
@@ -114,7 +115,15 @@ def experiment_named(name: str) -> Experiment:
 
 
 def reproduce(
-    name: str, scale: str, protocol: str, out: Path, *, workers: int, command: str, only: str = "*"
+    name: str,
+    scale: str,
+    protocol: str,
+    out: Path,
+    *,
+    workers: int,
+    command: str,
+    only: str = "*",
+    work: WorkOff = work_off,
 ) -> list[Row]:
     """Run what is missing of the jobs whose key matches `only`, then write rows, pictures and RESULTS.md; all rows.
 
@@ -124,7 +133,7 @@ def reproduce(
     jobs = experiment.jobs(scale, protocol)
     wanted = chosen(name, jobs, only)
     missing = [job for job in wanted if not job_file(out, job).exists()]
-    failed = _run(experiment, wanted, missing, out, workers) if missing else {}
+    failed = _run(experiment, wanted, missing, out, workers, work) if missing else {}
     done = [job for job in jobs if job_file(out, job).exists()]
     stamp = {"experiment": name, "scale": scale, "protocol": protocol, "command": command}
     rows = [Row({**stamp, **cells}) for job in done for cells in _cells(experiment, job, job_file(out, job))]
@@ -241,16 +250,17 @@ def do_job(name: str, job: Job, out: Path) -> None:
 
 
 def _run(
-    experiment: Experiment, wanted: Sequence[Job], missing: Sequence[Job], out: Path, workers: int
+    experiment: Experiment, wanted: Sequence[Job], missing: Sequence[Job], out: Path, workers: int, work: WorkOff
 ) -> dict[str, SharpError]:
     """All missing jobs, as many at once as there are workers; those that failed. Done ones tell how long they take."""
     runs = experiment.runs or (lambda job: [])
     tokens = {job.key: sum(config.tokens for config in runs(job)) for job in missing}
     scored = {job.key: experiment.scored(job) for job in missing}
     kinds = {job.key: tuple(kind_of(config, vocabulary=0) for config in runs(job)) for job in wanted}
-    tasks = {job.key: functools.partial(do_job, experiment.name, job, out) for job in missing}
+    place = out.resolve()  # a worker may stand elsewhere
+    tasks = {job.key: functools.partial(do_job, experiment.name, job, place) for job in missing}
     progress = Progress(tokens, scored, kinds, out / "runs", workers, len(wanted) - len(missing))
-    return work_off(tasks, workers, progress)
+    return work(tasks, workers, progress)
 
 
 def shown_findings(experiment: Experiment, rows: Sequence[Row]) -> list[Finding]:
