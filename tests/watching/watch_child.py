@@ -12,7 +12,7 @@ from sharpstream.checkpoint import read_record, saved
 
 COMMAND = [sys.executable, "-c", "from sharpstream.cli import entry; entry()", "watch"]
 SMALL = {"levels": 2, "width": 8, "embedding": 4, "depth": 1, "sleep.every": 300}
-TINY = [f"--sharp.{name}={value}" for name, value in SMALL.items()]
+TINY = ["--learner=sharp", *(f"--sharp.{name}={value}" for name, value in SMALL.items())]
 
 
 class Child:
@@ -20,7 +20,7 @@ class Child:
 
     def __init__(self, directory: Path, *flags: str, tiny: bool = True) -> None:
         self.directory = directory
-        words = [*COMMAND, str(directory), *flags, *(TINY if tiny else [])]
+        words = [*COMMAND, str(directory), *(TINY if tiny else []), *flags]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe)
 
