@@ -9,7 +9,14 @@ from watch_child import COMMAND
 LINES = "".join(
     f"2031-03-04T09:{i % 60:02d} INFO api-{i % 3} GET /v1/users/{i * 7919 % 5000} 200\n" for i in range(997)
 )
-TINY = ["--sharp.levels=2", "--sharp.width=4", "--sharp.embedding=2", "--sharp.depth=1", "--sharp.sleep.every=2000"]
+TINY = [
+    "--learner=sharp",
+    "--sharp.levels=2",
+    "--sharp.width=4",
+    "--sharp.embedding=2",
+    "--sharp.depth=1",
+    "--sharp.sleep.every=2000",
+]
 LIMIT = 4_000  # KB of growth after the warm-up
 
 

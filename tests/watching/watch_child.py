@@ -50,9 +50,11 @@ class Child:
         """The newest checkpoint's record."""
         return dict(read_record(saved(self.directory / "checkpoints")[-1]))
 
-    def saved_tokens(self) -> int:
-        """How many tokens the newest checkpoint has; -1 before the first."""
-        return max((int(path.name) for path in saved(self.directory / "checkpoints")), default=-1)
+    def saved_offset(self, log: Path) -> int:
+        """How far in a file the newest checkpoint is; -1 before the first."""
+        if not saved(self.directory / "checkpoints"):
+            return -1
+        return int(self.record()["watch"]["places"].get(str(log), {"offset": -1})["offset"])
 
 
 Start = Callable[..., Child]

@@ -100,10 +100,8 @@ class Files:
 
     def reporting(self, line: Line) -> None:
         """A row of this line is about to be written."""
-        file = self._files[line.source]
-        if (identity := file.identity()) is not None:
-            ending = b"\n" if line.end == "newline" else b""
-            self._reported.write(line.source, identity, file.offset + line.size, line.data + ending)
+        ending = b"\n" if line.end == "newline" else b""
+        self._reported.write(line.source, self._files[line.source].offset + line.size, line.data + ending)
 
     def saved(self) -> None:
         """A checkpoint has everything up to here."""

@@ -96,7 +96,8 @@ class FollowedFile:
         """Turn to what continues a file that is over; its unfinished rest comes first."""
         before, found = self._around(0)
         if found != before:
-            copy = rest_of(self.path, self._place(), but=os.fstat(self._descriptor).st_ino)
+            read = replace(self._place(), offset=self._position(), before=Place.hash_of(before))
+            copy = rest_of(self.path, read, but=read.inode)
             if copy is not None:
                 self._turn(copy, self._offset, f"was copied and truncated; first the rest of {copy}")
                 return None
@@ -195,15 +196,15 @@ class FollowedFile:
     def _continue(self, place: Place) -> None:
         """Open what was being read, under whatever name it has now."""
         self._buffer.number = place.number
-        rest = rest_of(self.path, place)
+        rest = rest_of(self.path, place, mark=self.mark)
+        if rest is None and self.mark is not None:  # nothing has the line that was reported last
+            self.mark = None
+            rest = rest_of(self.path, place)
         if rest is not None and self._open(rest, place.offset):
             if rest != self.path:
                 self.turned = True
                 self.say(f"{self.path} was rotated meanwhile; first the rest of {rest}")
-            if self.mark is not None and not self.mark.fits(self._descriptor, place.offset):
-                self.mark = None
             return
-        self.mark = None
         if self.path.exists():
             self.say(f"{self.path} is no longer the file that was followed; reading it from its start")
 

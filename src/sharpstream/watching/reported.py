@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FILE_NAME = "reported"
-_SLOT = struct.Struct("<16sQQQQI")  # source, device, inode, end of the line, its size, checksum of its bytes
+_SLOT = struct.Struct("<16sQQI")  # source, end of the line, its size, checksum of its bytes
 MOST = 10_000  # slots that are read back
 
 
@@ -22,16 +22,13 @@ MOST = 10_000  # slots that are read back
 class Mark:
     """The end of the last line whose row was, or was about to be, written."""
 
-    device: int
-    inode: int
     offset: int
     size: int
     check: int
 
     def fits(self, descriptor: int, learned: int) -> bool:
-        """Whether this is a place in the open file, after what the checkpoint has learned."""
-        held = os.fstat(descriptor)
-        if (held.st_dev, held.st_ino) != (self.device, self.inode) or not learned < self.offset <= held.st_size:
+        """Whether this line ends here in the open file, after what the checkpoint has learned."""
+        if not learned < self.offset <= os.fstat(descriptor).st_size:
             return False
         size = min(self.size, self.offset)
         return zlib.crc32(os.pread(descriptor, size, self.offset - size)) == self.check
@@ -56,9 +53,9 @@ class Reported:
         self._slots = {name: i for i, name in enumerate(marks)}
         return marks
 
-    def write(self, source: str, identity: tuple[int, int], end: int, line: bytes) -> None:
+    def write(self, source: str, end: int, line: bytes) -> None:
         """The row of this line, which ends at `end`, is about to be written."""
-        self._put(source, Mark(*identity, end, len(line), zlib.crc32(line)))
+        self._put(source, Mark(end, len(line), zlib.crc32(line)))
 
     def clear(self, but: Mapping[str, Mark]) -> None:
         """A checkpoint has it all, but for marks that are still ahead."""
@@ -70,8 +67,8 @@ class Reported:
 
     def _put(self, source: str, mark: Mark) -> None:
         slot = self._slots.setdefault(key(source), len(self._slots))
-        numbers = (mark.device, mark.inode, mark.offset, mark.size, mark.check)
-        os.pwrite(self._file(), _SLOT.pack(key(source), *numbers), slot * _SLOT.size)
+        data = _SLOT.pack(key(source), mark.offset, mark.size, mark.check)
+        os.pwrite(self._file(), data, slot * _SLOT.size)
 
     def close(self) -> None:
         if self._descriptor >= 0:

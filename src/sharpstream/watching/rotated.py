@@ -13,6 +13,7 @@ from typing import Any
 
 from sharpstream.config import require
 from sharpstream.config_files import from_dict
+from sharpstream.watching.reported import Mark
 
 FINGERPRINT = 256  # bytes before the offset
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4", ".zip")
@@ -47,16 +48,16 @@ def fingerprint(descriptor: int, offset: int) -> str:
     return Place.hash_of(os.pread(descriptor, offset - start, start))
 
 
-def rest_of(path: Path, place: Place, *, but: int = -1) -> Path | None:
+def rest_of(path: Path, place: Place, *, mark: Mark | None = None, but: int = -1) -> Path | None:
     """The file that goes on where `place` is: by its inode if the bytes fit, else a copy of it beside `path`.
 
-    The inode `but` is no candidate. Where nothing was read yet only the inode can tell.
+    With a mark, it must fit too. The inode `but` is no candidate. Where nothing was read only the inode can tell.
     """
     beside = [path, *_rotated(path)]
     by_inode = [candidate for candidate in beside if identity_of(candidate) == (place.device, place.inode)]
-    copies = beside[1:] if place.offset else []
+    copies = beside[1:] if place.offset or mark else []
     for candidate in [*by_inode, *copies]:
-        if _fits(candidate, place, but):
+        if _fits(candidate, place, mark, but):
             return candidate
     return None
 
@@ -110,7 +111,7 @@ def identity_of(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _fits(path: Path, place: Place, but: int) -> bool:
+def _fits(path: Path, place: Place, mark: Mark | None, but: int) -> bool:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -118,6 +119,8 @@ def _fits(path: Path, place: Place, but: int) -> bool:
     try:
         held = os.fstat(descriptor)
         if held.st_ino == but or held.st_size < place.offset:
+            return False
+        if mark is not None and not mark.fits(descriptor, place.offset):
             return False
         return fingerprint(descriptor, place.offset) == place.before
     finally:
