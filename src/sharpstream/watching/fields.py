@@ -40,7 +40,7 @@ def field_of(line: str, name: str) -> tuple[str | None, Any]:
 def _text(value: Any) -> str | None:
     """A string; journald gives a list of bytes for what is not UTF-8."""
     if isinstance(value, str):
-        return value
+        return value.removesuffix("\n")  # docker keeps the newline
     if isinstance(value, list) and all(isinstance(byte, int) and 0 <= byte < 256 for byte in value):
         return bytes(value).decode("utf-8", "surrogateescape")
     return None if value is None else json.dumps(value, ensure_ascii=False)

@@ -71,6 +71,8 @@ class Watch:
         self.silence.begin()
         while not (self.stop_signal or self.rows.gone or source.ended):
             line = source.next(PATIENCE)
+            if self.stop_signal:  # what is not taken comes again, also an end of input that is only the writer's stop
+                return
             if source.turned:
                 self.memory.save(source)
             if line is not None:
