@@ -51,6 +51,10 @@ def test_memory_is_flat_while_sharp_wakes_and_sleeps(tmp_path: Path) -> None:
     assert growth(tmp_path / "w", TINY, 250_000) < LIMIT
 
 
+def test_memory_is_flat_while_the_default_learner_fills_its_tables(tmp_path: Path) -> None:
+    assert growth(tmp_path / "w", ["--episodic.memory", "1MB", "--episodic.network", "4"], 600_000) < LIMIT
+
+
 def test_memory_is_flat_in_a_line_without_end(tmp_path: Path) -> None:
     words = [*COMMAND, str(tmp_path / "w"), "--learner", "unigram"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as child:
