@@ -165,3 +165,28 @@ def test_a_command_that_fails_is_said_and_does_not_stop_the_watch(start: Start) 
     code, rows, told = child.end(last="".join(text + "\n" for text in [*USUAL, "panic"]).encode())
     assert (code, len(rows)) == (0, 121)
     assert "cannot start the alert command /nowhere/notify" in told
+
+
+# ---- a terminal, and several files -----------------------------------------------------------------------------------
+
+
+def test_on_a_terminal_the_surprising_part_is_red(tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    words = [*COMMAND, str(tmp_path / "w"), *QUICK, "--only-alerts"]
+    content = "".join(text + "\n" for text in [*USUAL, "GET /v1/users/7 exploded"]).encode()
+    subprocess.run(words, input=content, stdout=theirs, stderr=subprocess.DEVNULL, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 10_000).decode()
+    os.close(ours)
+    assert "GET /v1/users/7 \x1b[31;1mexploded\x1b[0m" in shown
+
+
+def test_several_files_and_globs_on_the_command_line(start: Start, tmp_path: Path) -> None:
+    for name in ("a.log", "b.log", "c.txt"):
+        (tmp_path / name).write_text(f"from {name}\n")
+    child = start("w", str(tmp_path / "c.txt"), str(tmp_path / "*.log"), *QUICK)
+    rows = [child.row() for _ in range(3)]
+    assert {(Path(row["source"]).name, row["text"]) for row in rows} == {
+        (name, f"from {name}") for name in ("a.log", "b.log", "c.txt")
+    }
+    child.end(signal.SIGTERM)
