@@ -13,7 +13,8 @@ import numpy as np
 from sharpstream.config import StreamConfig
 from sharpstream.errors import DataError
 from sharpstream.evaluate.nonstationarity import distance_by_lag, histograms, nonstationarity
-from sharpstream.experiments.harness import Experiment, Job, Row
+from sharpstream.evaluate.rows import Cells
+from sharpstream.experiments.harness import Experiment, Job
 from sharpstream.experiments.language.nonstationarity_page import LETTERS, WINDOW, figure, findings, page
 from sharpstream.streams import Tokens, open_stream
 from sharpstream.streams.books import LISTING, read_listing
@@ -58,7 +59,7 @@ def _slice(name: str, start: int, end: int, *, lag: int, lag_0: bool) -> Job:
     return Job(f"{name}-{start}", {**place, "lag": lag, "lag_0": lag_0, "shuffles": shuffles})
 
 
-def work(job: Job, directory: Path) -> list[Row]:
+def work(job: Job, directory: Path) -> list[Cells]:
     """Mean distance over all pairs of windows at each lag, of the text and of its references; lags thinned."""
     s = job.settings
     tokens = _book(s["book"]) if s["kind"] == "book" else _text(s["kind"], s["start"], s["end"])

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from sharpstream.config import RunConfig, StreamConfig
 from sharpstream.evaluate.bits import PAPER_CAP
 from sharpstream.evaluate.protocols import protocol_named
+from sharpstream.evaluate.rows import Cells, Row
 from sharpstream.experiments import recipes
-from sharpstream.experiments.harness import Experiment, Finding, Job, Row
+from sharpstream.experiments.harness import Experiment, Finding, Job
 from sharpstream.experiments.language import pictures, tables, text8
 from sharpstream.experiments.language.arms import BLOCKS, COMPRESSORS, COUNTS, SIMPLE, SIZES, run_of
 from sharpstream.experiments.language.kept_scores import scored_once
@@ -138,12 +139,12 @@ def probe_texts(config: RunConfig, scale: Scale) -> dict[str, list[Tokens]]:
     }
 
 
-def work(job: Job, directory: Path) -> list[Row]:
+def work(job: Job, directory: Path) -> list[Cells]:
     """One arm: its run, its books scored frozen, its first steps in every new book."""
     config, scale = config_of(job.settings), SCALES[job.settings["scale"]]
     arm, protocol = job.settings["arm"], protocol_named(job.settings["protocol"])
     if arm in COMPRESSORS:
-        return compressed(arm, config, protocol, {})
+        return compressed(arm, config, {})
     texts = probe_texts(config, scale)  # what is missing is said before hours
     rows = measured(directory, config, arm, protocol, {})
     run = opened(directory)
