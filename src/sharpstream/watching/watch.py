@@ -69,9 +69,9 @@ class Watch:
     def _watch(self, source: Source, notifier: Notifier, gauges: Gauges) -> None:
         heard_at, rested = time.monotonic(), False
         self.silence.begin()
-        while not (self.stop_signal or self.rows.gone or source.ended):
+        while not (self._stopped() or self.rows.gone or source.ended):
             line = source.next(PATIENCE)
-            if self.stop_signal:  # what is not taken comes again, also an end of input that is only the writer's stop
+            if self._stopped():  # what is not taken comes again, also an end of input that is only the writer's stop
                 return
             if source.turned:
                 self.memory.save(source)
@@ -86,6 +86,10 @@ class Watch:
                 self.memory.save(source)
             if gauges.due:
                 self._measure(source, gauges)
+
+    def _stopped(self) -> bool:
+        """Whether a signal came, at any moment."""
+        return self.stop_signal != 0
 
     def _rest(self) -> None:
         """Nothing has come for a while: sleep once, if that is the trigger and something is tagged."""
