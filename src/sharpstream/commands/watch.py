@@ -149,7 +149,7 @@ def open_source(names: Sequence[str], watch: Watch) -> Source:
     """The input, at the place where it was left."""
     places, limit = watch.memory.places, watch.config.line_limit
     if not names:
-        return StandardInput(limit, places.get(STANDARD_INPUT))
+        return StandardInput(limit, places)
     reported = Reported(watch.memory.directory.path)
     at_end = watch.config.start_at_end and not watch.totals.lines
     return Files(names, say, limit=limit, places=places, reported=reported, at_end=at_end)

@@ -111,6 +111,7 @@ class Files:
     def places(self) -> Places:
         for name, file in self._files.items():
             if (place := file.place()) is not None:
+                self._places.pop(name, None)  # to the end: the latest are kept longest
                 self._places[name] = place
         return self._places
 

@@ -19,6 +19,8 @@ from sharpstream.watching.lines import Line
 from sharpstream.watching.reading import Reader
 from sharpstream.watching.sources import Places, Say, Source
 
+MOST_PLACES = 10_000  # files that came and went are forgotten, the oldest first
+
 
 @dataclass
 class Totals:
@@ -66,7 +68,7 @@ class Memory:
     def save(self, source: Source | None = None) -> None:
         """Write a checkpoint; from then on the source need not remember what was reported."""
         if source is not None:
-            self.places = {**self.places, **source.places()}
+            self.places = dict([*source.places().items()][-MOST_PLACES:])
         record = {
             "tokens": self.totals.tokens,
             "version": __version__,

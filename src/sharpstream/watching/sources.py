@@ -36,7 +36,7 @@ class Source(Protocol):
         """A row of this line is about to be written."""
 
     def places(self) -> Places:
-        """Where to go on after a restart."""
+        """Where to go on after a restart, and what was known of other sources."""
 
     def saved(self) -> None:
         """The places are in a checkpoint."""
@@ -53,9 +53,10 @@ class StandardInput:
 
     turned = False
 
-    def __init__(self, limit: int, place: Mapping[str, Any] | None = None, descriptor: int = 0) -> None:
+    def __init__(self, limit: int, places: Places | None = None, descriptor: int = 0) -> None:
         check_standard_input(descriptor)
-        self.descriptor = descriptor
+        self.descriptor, self._places = descriptor, dict(places or {})
+        place = self._places.get(STANDARD_INPUT)
         self.ended = self._empty = False
         self._buffer = LineBuffer(STANDARD_INPUT, limit, number=max(1, int(place["number"])) if place else 1)
         if place:
@@ -86,7 +87,8 @@ class StandardInput:
         self._buffer.take(line)
 
     def places(self) -> Places:
-        return {STANDARD_INPUT: {"number": self._buffer.number, "pending": self._buffer.pending().hex()}}
+        here = {"number": self._buffer.number, "pending": self._buffer.pending().hex()}
+        return {**self._places, STANDARD_INPUT: here}
 
     def reporting(self, line: Line) -> None:
         pass
