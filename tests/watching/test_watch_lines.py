@@ -1,115 +1,137 @@
-"""Bytes to tokens by line: the same however they are cut, the policy for unknown symbols, lines without end."""
+"""Bytes to lines: the same however they are cut, lines without end, unknown symbols, fields of JSON, times."""
 
-import json
 import random
-from typing import Any
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
 from sharpstream.errors import StreamError
 from sharpstream.streams.text import Alphabet
-from sharpstream.watching.lines import Lines, Part, Policy, visible
+from sharpstream.watching.fields import field_of, time_of
+from sharpstream.watching.lines import Line, LineBuffer, visible
+from sharpstream.watching.reading import Reader
+from sharpstream.watching.settings import WatchConfig
 
 HOSTILE = (
     "é € 𝄞 plain\r\n\n".encode() + b"\xff\xfe bad \xe2\x82\n cut \xf0\x9f\x98 here\n\0\x80" + "ünfinished €".encode()
 )
+NOW = datetime(2031, 6, 15, 12, 0, tzinfo=UTC)
 
 
-def whole_lines(parts: list[Part]) -> list[tuple[int, bytes, str, str]]:
-    """Parts joined to lines, so that different cuts can be compared."""
-    lines: list[tuple[int, bytes, str, str]] = []
-    tokens, text = b"", ""
-    for part in parts:
-        tokens, text = tokens + part.tokens.tobytes(), text + part.text
-        if part.end:
-            lines.append((part.number, tokens, text, part.end))
-            tokens, text = b"", ""
-    return [*lines, (0, tokens, text, "")]
+def fed(pieces: list[bytes], limit: int = 10_000) -> list[tuple[int, bytes, str]]:
+    buffer, found = LineBuffer("-", limit), []
+    for piece in pieces:
+        buffer.add(piece)
+        while line := buffer.next():
+            assert buffer.next() == line  # given again until it is taken
+            buffer.take(line)
+            found.append((line.number, line.data, line.end))
+    rest = buffer.rest()
+    return [*found, (rest.number, rest.data, rest.end)] if rest else found
 
 
-def fed(lines: Lines, pieces: list[bytes]) -> list[Part]:
-    parts = [part for piece in pieces for part in lines.feed(piece)]
-    return parts + list(lines.feed(b"", last=True))
-
-
-@pytest.mark.parametrize("alphabet", ["bytes", "letters"])
-@pytest.mark.parametrize("policy", ["map", "skip"])
-def test_where_the_pieces_are_cut_makes_no_difference(alphabet: Alphabet, policy: Policy) -> None:
-    rng = random.Random(5)
-    data = HOSTILE * 3
-    expected = Lines(alphabet, policy, limit=11)
-    reference = whole_lines(fed(expected, [data]))
+def test_where_the_pieces_are_cut_makes_no_difference() -> None:
+    rng, data = random.Random(5), HOSTILE * 3
+    expected = fed([data], limit=11)
     for _ in range(50):
         cuts = sorted(rng.randrange(len(data)) for _ in range(rng.randrange(1, 40)))
-        pieces = [data[a:b] for a, b in zip([0, *cuts], [*cuts, len(data)], strict=True)]
-        lines = Lines(alphabet, policy, limit=11)
-        assert whole_lines(fed(lines, pieces)) == reference
-        assert lines.unknown == expected.unknown
+        assert fed([data[a:b] for a, b in zip([0, *cuts], [*cuts, len(data)], strict=True)], limit=11) == expected
 
 
-def test_bytes_are_learned_as_they_are_when_mapped() -> None:
-    lines = Lines("bytes", "map", limit=10_000)
-    assert b"".join(part.tokens.tobytes() for part in fed(lines, [HOSTILE])) == HOSTILE
-    assert lines.unknown == 8  # ff fe, e2 82, f0 9f 98, 80
-
-
-def test_skipped_bytes_leave_valid_utf8() -> None:
-    lines = Lines("bytes", "skip", limit=10_000)
-    learned = b"".join(part.tokens.tobytes() for part in fed(lines, [HOSTILE]))
-    assert learned == HOSTILE.decode("utf-8", "ignore").encode()
-
-
-def test_letters_map_to_a_space_or_are_skipped() -> None:
-    mapped, skipped = Lines("letters", "map", 99), Lines("letters", "skip", 99)
-    assert next(mapped.feed(b"a1b")).tokens.tolist() == [1, 0, 2]
-    assert next(skipped.feed(b"a1b")).tokens.tolist() == [1, 2]
-    assert mapped.unknown == skipped.unknown == 1
-
-
-def test_stop_names_the_line_and_takes_nothing_of_the_piece() -> None:
-    lines = Lines("bytes", "stop", limit=99)
-    list(lines.feed(b"one\ntwo\nthr\xc3"))
-    before = lines.state()
-    with pytest.raises(StreamError, match=r"line 4 has the unknown symbol '\\\\xff'"):
-        lines.feed(b"\xa9\n\xff")
-    assert lines.state() == before
+def test_no_byte_is_lost() -> None:
+    found = fed([HOSTILE], limit=7)
+    assert b"".join(data + b"\n" * (end == "newline") for _, data, end in found) == HOSTILE
 
 
 def test_a_line_without_end_comes_in_pieces_of_the_limit() -> None:
-    lines = Lines("bytes", "map", limit=100)
-    parts = list(lines.feed(b"x" * 250 + b"\nnext\n"))
-    assert [(part.number, len(part.text), part.end) for part in parts] == [
+    found = fed([b"x" * 250 + b"\nnext\n"], limit=100)
+    assert [(number, len(data), end) for number, data, end in found] == [
         (1, 100, "cut"), (1, 100, "cut"), (1, 50, "newline"), (2, 4, "newline"),
     ]  # fmt: skip
 
 
 def test_a_line_of_exactly_the_limit_is_not_cut() -> None:
-    parts = list(Lines("bytes", "map", limit=5).feed(b"12345\n"))
-    assert [part.end for part in parts] == ["newline"]
+    assert [end for _, _, end in fed([b"12345\n"], limit=5)] == ["newline"]
 
 
-def test_a_state_through_json_continues_inside_a_character_and_a_run_of_spaces() -> None:
-    data = "a  é  b\n".encode()
-    for alphabet in ("bytes", "letters"):
-        whole = np.concatenate([part.tokens for part in Lines(alphabet, "map", 99).feed(data)])
-        for cut in range(len(data)):
-            first, second = Lines(alphabet, "map", 99), Lines(alphabet, "map", 99)
-            before = [part.tokens for part in first.feed(data[:cut])]
-            state: dict[str, Any] = json.loads(json.dumps(first.state()))
-            second.restore(state)
-            after = [part.tokens for part in second.feed(data[cut:])]
-            assert np.array_equal(np.concatenate([*before, *after]), whole)
+def test_a_character_is_not_cut_in_two() -> None:
+    assert [data.decode() for _, data, _ in fed(["aaa€€\n".encode()], limit=5)] == ["aaa", "€", "€"]
 
 
-def test_a_lowered_limit_cuts_what_is_already_too_long() -> None:
-    long, short = Lines("bytes", "map", 100), Lines("bytes", "map", 10)
-    list(long.feed(b"x" * 50))
-    short.restore(long.state())
-    assert [(part.text, part.end) for part in short.feed(b"abc\n")] == [("", "cut"), ("abc", "newline")]
+def reader(alphabet: Alphabet = "bytes", **settings: object) -> tuple[Reader, list[str]]:
+    said: list[str] = []
+    return Reader(alphabet, WatchConfig(**settings), said.append), said  # type: ignore[arg-type]
+
+
+def line(data: bytes) -> Line:
+    return Line("app.log", 4, data, "newline")
+
+
+def test_bytes_are_learned_as_they_are_when_mapped() -> None:
+    read, _ = reader(mask=("none",))
+    learned = b"".join(read.read(line(data)).tokens.tobytes() for data in HOSTILE.split(b"\n"))
+    assert learned == HOSTILE.replace(b"\r", b"") + b"\n"
+    assert read.unknown == 8  # ff fe, e2 82, f0 9f 98, 80
+
+
+def test_skipped_bytes_leave_valid_utf8() -> None:
+    read, _ = reader(mask=("none",), unknown="skip")
+    assert read.read(line(b"a\xffb\xc3\xa9")).tokens.tobytes() == "abé\n".encode()
+
+
+def test_letters_map_to_a_space_or_are_skipped() -> None:
+    assert reader("letters", mask=("none",))[0].read(line(b"a1b")).tokens.tolist() == [1, 0, 2, 0]
+    assert reader("letters", mask=("none",), unknown="skip")[0].read(line(b"a1b")).tokens.tolist() == [1, 2, 0]
+
+
+def test_stop_names_the_line() -> None:
+    read, _ = reader(unknown="stop")
+    with pytest.raises(StreamError, match=r"line 4 of app\.log has the unknown symbol '\\\\xff'"):
+        read.read(line(b"\xff"))
+
+
+def test_a_state_continues_inside_a_run_of_spaces() -> None:
+    first, second = reader("letters")[0], reader("letters")[0]
+    first.read(line(b"a "))
+    second.restore(first.state())
+    assert np.array_equal(second.read(line(b" b")).tokens, [2, 0])
+
+
+def test_a_field_of_json_is_what_is_learned_and_other_lines_are_taken_whole() -> None:
+    read, said = reader(field="message")
+    reading = read.read(line(b'{"message": "disk 7 is full", "time": 1931245200}'))
+    assert (reading.text, reading.masked.text, reading.given) == ("disk 7 is full", "disk * is full", 1931245200)
+    assert read.read(line(b"plain")).text == read.read(line(b"plain")).text == "plain"
+    assert (read.without_field, len(said)) == (2, 1)
+
+
+def test_journald_gives_bytes_for_what_is_no_text() -> None:
+    assert field_of('{"MESSAGE": [104, 105, 255]}', "MESSAGE")[0] == "hi\udcff"
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "expected"),
+    [
+        ("2015-10-18 18:01:47,978 INFO", None, "2015-10-18T18:01:47.978"),
+        ("[2031-03-04T09:14:05Z] x", None, "2031-03-04T09:14:05+00:00"),
+        ("Jun 14 15:16:01 combo", None, "2031-06-14T15:16:01"),
+        ("Dec 31 23:59:59 combo", None, "2030-12-31T23:59:59"),
+        ('1.2.3.4 - - [04/Mar/2031:09:14:05 +0100] "GET"', None, "2031-03-04T09:14:05+01:00"),
+        ("no time", "2031-03-04T09:14:05Z", "2031-03-04T09:14:05+00:00"),
+        ("no time", "1931245200000000", "2031-03-14T09:00:00.000+00:00"),
+    ],
+)
+def test_the_time_a_line_carries(text: str, given: object, expected: str) -> None:
+    assert time_of(text, given, NOW) == (expected, True)
+
+
+@pytest.mark.parametrize("text", ["2031-99-99 25:61:61", "nothing", "Foo 99 99:99:99"])
+def test_without_a_time_it_is_when_the_line_arrived(text: str) -> None:
+    assert time_of(text, None, NOW) == ("2031-06-15T12:00:00.000+00:00", False)
 
 
 def test_shown_text_is_always_valid_unicode() -> None:
-    text = "".join(part.text for part in fed(Lines("bytes", "map", 99), [HOSTILE]))
+    text = HOSTILE.decode("utf-8", "surrogateescape")
     assert "\\xff\\xfe bad" in visible(text)
     visible(text).encode("utf-8")

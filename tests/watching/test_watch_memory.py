@@ -9,7 +9,14 @@ from watch_child import COMMAND
 LINES = "".join(
     f"2031-03-04T09:{i % 60:02d} INFO api-{i % 3} GET /v1/users/{i * 7919 % 5000} 200\n" for i in range(997)
 )
-TINY = ["--sharp.levels=2", "--sharp.width=4", "--sharp.embedding=2", "--sharp.depth=1", "--sharp.sleep.every=2000"]
+TINY = [
+    "--learner=sharp",
+    "--sharp.levels=2",
+    "--sharp.width=4",
+    "--sharp.embedding=2",
+    "--sharp.depth=1",
+    "--sharp.sleep.every=2000",
+]
 LIMIT = 4_000  # KB of growth after the warm-up
 
 
@@ -42,6 +49,10 @@ def test_memory_is_flat_over_two_million_tokens(tmp_path: Path) -> None:
 
 def test_memory_is_flat_while_sharp_wakes_and_sleeps(tmp_path: Path) -> None:
     assert growth(tmp_path / "w", TINY, 250_000) < LIMIT
+
+
+def test_memory_is_flat_while_the_default_learner_fills_its_tables(tmp_path: Path) -> None:
+    assert growth(tmp_path / "w", ["--episodic.memory", "1MB", "--episodic.network", "4"], 600_000) < LIMIT
 
 
 def test_memory_is_flat_in_a_line_without_end(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from sharpstream.checkpoint import read_record, saved
 
 COMMAND = [sys.executable, "-c", "from sharpstream.cli import entry; entry()", "watch"]
 SMALL = {"levels": 2, "width": 8, "embedding": 4, "depth": 1, "sleep.every": 300}
-TINY = [f"--sharp.{name}={value}" for name, value in SMALL.items()]
+TINY = ["--learner=sharp", *(f"--sharp.{name}={value}" for name, value in SMALL.items())]
 
 
 class Child:
@@ -20,7 +20,7 @@ class Child:
 
     def __init__(self, directory: Path, *flags: str, tiny: bool = True) -> None:
         self.directory = directory
-        words = [*COMMAND, str(directory), *flags, *(TINY if tiny else [])]
+        words = [*COMMAND, str(directory), *(TINY if tiny else []), *flags]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe)
 
@@ -50,9 +50,11 @@ class Child:
         """The newest checkpoint's record."""
         return dict(read_record(saved(self.directory / "checkpoints")[-1]))
 
-    def saved_tokens(self) -> int:
-        """How many tokens the newest checkpoint has; -1 before the first."""
-        return max((int(path.name) for path in saved(self.directory / "checkpoints")), default=-1)
+    def saved_offset(self, log: Path) -> int:
+        """How far in a file the newest checkpoint is; -1 before the first."""
+        if not saved(self.directory / "checkpoints"):
+            return -1
+        return int(self.record()["watch"]["places"].get(str(log), {"offset": -1})["offset"])
 
 
 Start = Callable[..., Child]

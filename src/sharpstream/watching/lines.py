@@ -1,111 +1,89 @@
-"""From bytes as they arrive to tokens by line: UTF-8 across borders, the policy for unknown symbols, very long lines.
+"""From bytes as they arrive to whole lines: any pieces go in, lines come out, the same however the pieces were cut.
 
-Pieces of any size come in, `Part`s go out; where the pieces were cut makes no difference to what is learned. All that
-is remembered is the beginning of a character (3 bytes at most) and how long the present line is.
+A line is given again until it is `taken`, so that a checkpoint never claims one that was not learned. A line longer
+than the limit comes in pieces, so that memory stays bounded.
 """
 
-import codecs
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from sharpstream.errors import StreamError
-from sharpstream.streams.text import Alphabet, Encoder, TokenBytes
-
-Policy = Literal["map", "skip", "stop"]
-End = Literal["", "newline", "cut"]
-# Bytes that are not UTF-8 are carried as the code points U+DC80..U+DCFF, which no valid text can hold.
-UNKNOWN = {"bytes": re.compile("[\udc80-\udcff]"), "letters": re.compile(r"[^A-Za-z \t\r\n\v\f]")}
-WHOLE_OR_BEGUN = re.compile("[^\n]*\n|[^\n]+")
+End = Literal["newline", "cut", "unfinished"]
 
 
 @dataclass(frozen=True)
-class Part:
-    """A line, or the part of one that has arrived."""
+class Line:
+    """A line, or a piece of one that is too long."""
 
-    number: int  # of the line, from 1
-    tokens: TokenBytes
-    text: str
-    end: End  # how the line ends here, if it does
+    source: str
+    number: int  # of the line in its source, from 1
+    data: bytes  # without its newline
+    end: End
+    quiet: bool = False  # reported before a crash: learn it, say nothing
+    again: bool = False  # perhaps reported before a crash
+
+    @property
+    def size(self) -> int:
+        """Bytes it takes in its source."""
+        return len(self.data) + (self.end == "newline")
 
 
-class Lines:
-    """Turns bytes into parts of lines.
+class LineBuffer:
+    """What has arrived from one source and is not learned yet.
 
-    >>> lines = Lines("letters", "map", limit=100)
-    >>> [(part.number, part.tokens.tolist(), part.text, part.end) for part in lines.feed(b"a b\\nc")]
-    [(1, [1, 0, 2, 0], 'a b', 'newline'), (2, [3], 'c', '')]
+    >>> buffer = LineBuffer("app.log", limit=100)
+    >>> buffer.add(b"one\\ntw")
+    >>> buffer.next().data, buffer.take(buffer.next()), buffer.next(), buffer.rest().data
+    (b'one', None, None, b'tw')
     """
 
-    def __init__(self, alphabet: Alphabet, policy: Policy, limit: int) -> None:
-        self.alphabet, self.policy, self.limit = alphabet, policy, limit
-        self.number = 1  # of the present line
-        self.unknown = 0  # symbols so far
-        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-        self._encoder = Encoder(alphabet)
-        self._after_space = False
-        self._length = 0  # characters of the present line that were given out
+    def __init__(self, source: str, limit: int, *, number: int = 1) -> None:
+        self.source, self.limit, self.number = source, limit, number
+        self._bytes = bytearray()
+        self._start = 0  # of what is not taken
+        self._searched = 0  # no newline before here
 
-    def feed(self, piece: bytes, *, last: bool = False) -> Iterator[Part]:
-        """The parts this piece adds; `last` when nothing can complete an unfinished character any more."""
-        before = self._decoder.getstate()
-        text = self._decoder.decode(piece, last)
-        if self.policy == "stop" and (found := UNKNOWN[self.alphabet].search(text)):
-            self._decoder.setstate(before)  # as if the piece had never come: what is saved now can be continued
-            line = self.number + text.count("\n", 0, found.start())
-            raise StreamError(f"line {line:,} has the unknown symbol {visible(found[0])!r}, and --unknown is stop")
-        return (part for line in WHOLE_OR_BEGUN.findall(text) for part in self._line(line))
+    def __len__(self) -> int:
+        return len(self._bytes) - self._start
 
-    def _line(self, line: str) -> Iterator[Part]:
-        """One line or its continuation, cut where it passes the limit (a newline does not count)."""
-        ends = line.endswith("\n")
-        text = line[:-1] if ends else line
-        while self._length + len(text) > self.limit:
-            room = max(0, self.limit - self._length)  # a restart may have lowered the limit
-            yield self._part(text[:room], text[:room], "cut")
-            text = text[room:]
-        yield self._part(text + "\n" if ends else text, text, "newline" if ends else "")
+    def add(self, piece: bytes) -> None:
+        """More has arrived."""
+        if self._start:
+            del self._bytes[: self._start]
+            self._searched, self._start = max(0, self._searched - self._start), 0
+        self._bytes += piece
 
-    def _part(self, symbols: str, text: str, end: End) -> Part:
-        part = Part(self.number, self._tokens(symbols), text, end)
-        self._length = 0 if end else self._length + len(text)
-        self.number += end == "newline"
-        return part
+    def next(self) -> Line | None:
+        """The next whole line, or a piece of the limit; None until there is one."""
+        newline = self._bytes.find(b"\n", max(self._start, self._searched), self._start + self.limit + 1)
+        if newline >= 0:
+            return self._line(newline, "newline")
+        self._searched = min(len(self._bytes), self._start + self.limit + 1)
+        return self._line(self._cut(), "cut") if len(self) > self.limit else None
 
-    def end_line(self) -> None:
-        """The line that was begun will not be continued."""
-        self._length = 0
-        self.number += 1
+    def rest(self) -> Line | None:
+        """A line that nothing will complete any more."""
+        return self._line(len(self._bytes), "unfinished") if len(self) else None
 
-    def _tokens(self, symbols: str) -> TokenBytes:
-        if not (self.alphabet == "bytes" and symbols.isascii()):
-            known, count = UNKNOWN[self.alphabet].subn("", symbols)
-            self.unknown += count
-            symbols = known if self.policy == "skip" else symbols
-        tokens = self._encoder.encode(symbols.encode("utf-8", "surrogateescape"))
-        if tokens.size:
-            self._after_space = bool(tokens[-1] == 0)
-        return tokens
+    def take(self, line: Line) -> None:
+        """This line is learned."""
+        self._start += line.size
+        self._searched = self._start
+        self.number += line.end != "cut"
 
-    def state(self) -> dict[str, Any]:
-        """What a checkpoint needs."""
-        pending, _ = self._decoder.getstate()
-        return {
-            "number": self.number,
-            "pending": pending.hex(),
-            "after_space": self._after_space,
-            "length": self._length,
-            "unknown": self.unknown,
-        }
+    def pending(self) -> bytes:
+        """What was given and not taken."""
+        return bytes(self._bytes[self._start :])
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a `state`."""
-        self._decoder.setstate((bytes.fromhex(state["pending"])[:3], 0))
-        self._after_space = bool(state["after_space"])
-        self._encoder = Encoder(self.alphabet, after_space=self._after_space)
-        self._length, self.number = max(0, int(state["length"])), max(1, int(state["number"]))
-        self.unknown = int(state["unknown"])
+    def _line(self, end: int, how: End) -> Line:
+        return Line(self.source, self.number, bytes(self._bytes[self._start : end]), how)
+
+    def _cut(self) -> int:
+        """Where to cut a line that is too long: not inside a UTF-8 character."""
+        end = self._start + self.limit
+        for back in range(min(4, self.limit)):
+            if self._bytes[end - back] & 0xC0 != 0x80:  # not a continuation byte: a character begins here
+                return end - back
+        return end
 
 
 def visible(text: str) -> str:

@@ -1,14 +1,16 @@
-"""Rows of JSON to standard output, each gone before the next is learned; and a reader that leaves or does not read.
+"""Rows to standard output, each gone before the next is learned; and a reader that leaves or does not read.
 
 When the reader has closed the pipe, or does not read although we were told to stop, the rest is swallowed and `gone` is
 true: the watch loop then saves and ends. What a person should know goes to standard error through `say`.
 """
 
 import contextlib
-import json
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any, BinaryIO
+from collections.abc import Callable
+from typing import BinaryIO
+
+from sharpstream.watching.rows import Row, as_json, as_text
+from sharpstream.watching.settings import WatchConfig
 
 
 class Unread(Exception):
@@ -18,17 +20,17 @@ class Unread(Exception):
 class Rows:
     """Writes rows while there is somebody to read them."""
 
-    def __init__(self, out: BinaryIO) -> None:
-        self.out = out
+    def __init__(self, out: BinaryIO, form: Callable[[Row], str] = as_json) -> None:
+        self.out, self.form = out, form
         self.gone = False  # nobody reads any more
         self.problem = ""  # why, if not because the reader went away
         self.writing = False  # inside a write that may wait for its reader
 
-    def write(self, rows: Sequence[Mapping[str, Any]]) -> None:
+    def write(self, rows: list[Row]) -> None:
         """Write and flush; the first broken pipe ends all writing."""
         if self.gone or not rows:
             return
-        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        text = "".join(map(self.form, rows))
         try:
             self.writing = True
             self._send(text.encode())
@@ -44,6 +46,14 @@ class Rows:
             self.gone = True
         except OSError as problem:
             self.gone, self.problem = True, problem.strerror or str(problem)
+
+
+def standard_output(config: WatchConfig) -> Rows:
+    """Standard output, in the format asked for: text on a terminal and JSON elsewhere if it is `auto`."""
+    terminal = sys.stdout.isatty()
+    if config.format == "json" or (config.format == "auto" and not terminal):
+        return Rows(sys.stdout.buffer)
+    return Rows(sys.stdout.buffer, lambda row: as_text(row, colour=terminal))
 
 
 def say(text: str) -> None:

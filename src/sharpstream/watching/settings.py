@@ -4,16 +4,15 @@ The command builds a `WatchConfig`; a watch directory keeps the last one as `wat
 flags.
 """
 
+import dataclasses
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from sharpstream.config import (
-    AdamConfig,
+    EpisodicConfig,
     RunConfig,
-    SharpConfig,
-    SleepConfig,
     StreamConfig,
     finite_at_least,
     positive,
@@ -23,6 +22,9 @@ from sharpstream.config import (
 from sharpstream.config_files import from_dict, to_toml
 from sharpstream.errors import ConfigError
 from sharpstream.files import write_whole
+from sharpstream.watching.masks import Mask
+from sharpstream.watching.metrics import parse_address
+from sharpstream.watching.notify import words_of
 
 FILE_NAME = "watch.toml"
 
@@ -33,47 +35,50 @@ class WatchConfig:
 
     per: Literal["line", "token"] = "line"
     """One row of output for each line of text, or for each token."""
+    format: Literal["auto", "json", "text"] = "auto"
+    """Rows of JSON, or text for people; auto: text on a terminal."""
+    mask: tuple[str, ...] = ("auto",)
+    """What varies by nature must not surprise: auto (times, addresses, numbers, ...), none, or regular expressions."""
+    field: str = ""
+    """Lines are JSON, and this field of them is what is learned (dots lead inside)."""
     unknown: Literal["map", "skip", "stop"] = "map"
     """Invalid UTF-8 and, with letters, all but letters and white space. map: learned (letters: as a space)."""
     line_limit: int = 16_384
-    """Characters; a longer line is reported in pieces of this size, so that memory stays bounded."""
-    alert: float = 2.0
-    """Bits above the running quantile at which a line's mean surprise becomes an alert."""
-    alert_quantile: float = 0.98
-    """Which quantile of the recent lines' mean surprise."""
-    alert_window: int = 2_000
-    """How many recent lines."""
-    alert_warmup: int = 1_000
-    """Lines before the first alert can be given: a learner that knows nothing is surprised by everything."""
+    """Bytes; a longer line is reported in pieces of this size, so that memory stays bounded."""
+    alerts_per_1000: float = 5.0
+    """About how many of 1,000 lines may be alerts."""
     only_alerts: bool = False
-    """Write only the lines that are alerts."""
+    """Write only the lines that are alerts; of one kind the first, the tenth, the hundredth, ..."""
+    on_alert: str = ""
+    """A command for each alert that is announced: it gets the row on standard input; no shell is involved."""
+    metrics: str = ""
+    """Numbers for Prometheus: :PORT (on localhost), HOST:PORT, or a path with a / in it."""
     start_at_end: bool = False
-    """FILE only, at the very first start: learn from what is added from now on, not from what is there."""
+    """Files only, at the very first start: learn from what is added from now on, not from what is there."""
     checkpoint_seconds: float = 300.0
     """Seconds between checkpoints."""
 
     def __post_init__(self) -> None:
         require_choices(self)
-        positive(self, "line_limit", "alert_window", "alert_warmup")
-        finite_at_least(self, 0.0, "alert", "checkpoint_seconds")
-        require(0.0 < self.alert_quantile < 1.0, self, "alert_quantile", "a number between 0 and 1")
+        positive(self, "line_limit")
+        finite_at_least(self, 0.0, "checkpoint_seconds")
+        finite_at_least(self, 0.01, "alerts_per_1000")
+        require(self.alerts_per_1000 <= 500, self, "alerts_per_1000", "a number from 0.01 to 500")
         if self.only_alerts:
             require(self.per == "line", self, "per", "'line' with only_alerts: tokens have no alerts")
+        Mask(self.mask)
+        words_of(self.on_alert)
+        if self.metrics:
+            parse_address(self.metrics)
 
 
-def default_run() -> RunConfig:
-    """A SHARP that is quick at bytes: over 5,000 tokens a second on one core, and no sleep long enough to notice."""
-    sharp = SharpConfig(
-        levels=3,
-        width=64,
-        embedding=16,
-        depth=2,
-        conditioning="film-normed",
-        activation="between",
-        adam=AdamConfig(lr=5e-4),
-        sleep=SleepConfig(every=20_000, tags=32, replay_length=64),
+def default_run(*, fast: bool = False) -> RunConfig:
+    """An episodic learner of bytes; `fast` leaves out its network, its skips and its long orders."""
+    full = EpisodicConfig(memory="64MB")
+    quick = EpisodicConfig(memory="16MB", network=0, skips=False, orders=5)
+    return RunConfig(
+        learner="episodic", episodic=quick if fast else full, stream=StreamConfig(name="-", alphabet="bytes")
     )
-    return RunConfig(sharp=sharp, stream=StreamConfig(name="-", alphabet="bytes"))
 
 
 def save_settings(directory: Path, config: WatchConfig) -> None:
@@ -87,7 +92,8 @@ def load_settings(directory: Path) -> WatchConfig:
     if not path.exists():
         return WatchConfig()
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        values: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+        mask = tuple(map(str, values.pop("mask", ("auto",))))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, TypeError) as problem:
         raise ConfigError(f"{path} cannot be read: {problem}; delete it to go on with the defaults") from problem
-    return from_dict(WatchConfig, values)
+    return dataclasses.replace(from_dict(WatchConfig, values), mask=mask)

@@ -1,7 +1,7 @@
-"""The watch loop: read what is there → learn → say how surprising each line was → maybe sleep → maybe checkpoint.
+"""The watch loop: take a line → learn → judge → say → maybe sleep → maybe checkpoint.
 
 `sharp watch` builds a `Watch` and lets it `go` until the input ends, a signal comes or nobody reads the output. What is
-learned depends on the bytes alone, never on how they were cut into pieces; only an idle sleep depends on the clock.
+learned depends on the lines alone, never on how their bytes arrived; only an idle sleep depends on the clock.
 """
 
 import operator
@@ -9,229 +9,185 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from datetime import datetime
 from functools import reduce
 
 import numpy as np
 
-from sharpstream import checkpoint
 from sharpstream.config import RunConfig
-from sharpstream.config_files import from_dict, to_dict
-from sharpstream.errors import ConfigError, NumericalError, RunError, SharpError
+from sharpstream.errors import NumericalError, SharpError
 from sharpstream.learners.contract import Bits, Learner, Sleeper
 from sharpstream.rundir import RunDirectory
 from sharpstream.streams.text import symbols_of
-from sharpstream.version import __version__
-from sharpstream.watching.alarm import Alarm
-from sharpstream.watching.lines import Lines, Part, visible
+from sharpstream.watching.fields import time_of
+from sharpstream.watching.judge import Judge, Verdict
+from sharpstream.watching.lines import Line, visible
+from sharpstream.watching.metrics import Gauges
+from sharpstream.watching.notify import Notifier
 from sharpstream.watching.output import Rows, Unread
+from sharpstream.watching.reading import Reader, Reading
+from sharpstream.watching.rows import Row
+from sharpstream.watching.saving import Memory, Totals
 from sharpstream.watching.settings import WatchConfig
-from sharpstream.watching.sources import Place, Say, Source
+from sharpstream.watching.silence import Silence
+from sharpstream.watching.sources import Say, Source
 
 PATIENCE = 0.1  # seconds: how long a signal may go unnoticed while nothing arrives
 NO_BITS: Bits = np.zeros(0)
 GRACE = 2.0  # seconds: how long a reader of our output can hold up a stop
 
 
-@dataclass
-class Totals:
-    """Counted since the directory was first watched."""
-
-    tokens: int = 0
-    bits: float = 0.0
-    lines: int = 0  # reported: a cut line counts once for each piece
-    alerts: int = 0
-    cut: int = 0
-
-
-@dataclass
-class OpenLine:
-    """The line that is arriving."""
-
-    tokens: int = 0
-    bits: float = 0.0
-    text: str = ""
-
-    def add(self, part: Part, bits: Bits) -> None:
-        """One more part; summed from the left, so that where the parts were cut does not show in the sum."""
-        self.tokens += bits.size
-        self.bits = reduce(operator.add, bits.tolist(), self.bits)
-        self.text += part.text
-
-
 class Watch:
-    """A learner, what it reads and where it says how surprised it was."""
+    """A learner, what it reads and where it says what stands out."""
 
     def __init__(
         self, directory: RunDirectory, run: RunConfig, config: WatchConfig, learner: Learner, rows: Rows, say: Say
     ) -> None:
-        self.directory, self.run, self.config, self.learner = directory, run, config, learner
+        self.run, self.config, self.learner = run, config, learner
         self.rows, self.say = rows, say
-        self.lines = Lines(run.stream.alphabet, config.unknown, config.line_limit)
-        self.alarm, self.totals, self.line = Alarm(config), Totals(), OpenLine()
+        self.reader, self.judge = Reader(run.stream.alphabet, config, say), Judge(config.alerts_per_1000)
+        self.totals = Totals()
+        self.memory = Memory(directory, run, learner, self.reader, self.judge, self.totals, say)
+        self.silence = Silence(self.judge.tail, say)
         self.symbols = symbols_of(run.stream.alphabet)
-        self.last_place: Place | None = None  # in the file that was followed last
-        self.saved_at, self.changed = time.monotonic(), False
         self.stop_signal = 0
 
     # ---- the loop --------------------------------------------------------------------------------------------------
 
-    def go(self, source: Source) -> None:
+    def go(self, source: Source, notifier: Notifier, gauges: Gauges) -> None:
         """Watch until there is a reason to stop; then everything is saved, whatever the reason."""
-        with self._listening():  # also while saving: an impatient second Ctrl-C does no harm
+        with self.listening():  # also while saving: an impatient second Ctrl-C does no harm
             try:
-                self._watch(source)
+                self._watch(source, notifier, gauges)
             except NumericalError:  # the learner's state is no longer worth saving: the checkpoint before is
                 raise
             except SharpError:
-                self._save(source)
+                self.memory.save(source)
                 raise
-            self._save(source)
+            self.memory.save(source)
 
-    def _watch(self, source: Source) -> None:
+    def _watch(self, source: Source, notifier: Notifier, gauges: Gauges) -> None:
         heard_at, rested = time.monotonic(), False
-        while not (self.stop_signal or self.rows.gone):
-            piece = source.read(PATIENCE)
-            if source.broken:
-                source.broken = False
-                self._end_line()
-            if piece is None:
-                if not self.stop_signal:  # a stop may be continued, also when the writer was stopped with us
-                    self._end_line()
+        self.silence.begin()
+        while not (self._stopped() or self.rows.gone or source.ended):
+            line = source.next(PATIENCE)
+            if self._stopped():  # what is not taken comes again, also an end of input that is only the writer's stop
                 return
-            if piece:
-                self._learn(piece)
-                source.taken(len(piece))
+            if source.turned:
+                self.memory.save(source)
+            if line is not None:
+                self._report(line, source, notifier)
+                source.taken(line)
                 heard_at, rested = time.monotonic(), False
             elif not rested and time.monotonic() - heard_at >= self.run.sharp.sleep.idle_seconds:
                 rested = True
                 self._rest()
-            if self.changed and time.monotonic() - self.saved_at >= self.config.checkpoint_seconds:
-                self._save(source)
+            if self.memory.due(self.config.checkpoint_seconds):
+                self.memory.save(source)
+            if gauges.due:
+                self._measure(source, gauges)
+
+    def _stopped(self) -> bool:
+        """Whether a signal came, at any moment."""
+        return self.stop_signal != 0
 
     def _rest(self) -> None:
         """Nothing has come for a while: sleep once, if that is the trigger and something is tagged."""
         if self.run.sharp.sleep.trigger == "idle" and isinstance(self.learner, Sleeper):
             report = self.learner.sleep()
-            self._forget_reports()
+            self.learner.sleep_reports.clear()
             if report is not None:
-                self.changed = True
+                self.memory.changed = True
                 self.say(f"slept while nothing came: {report['replayed']:,} tokens replayed from {report['tags']} tags")
 
-    def _learn(self, piece: bytes, *, last: bool = False) -> None:
-        """Learn from a piece, line by line, so that each line is reported before the next is looked at."""
-        for part in self.lines.feed(piece, last=last):
-            bits = self.learner.learn(part.tokens) if part.tokens.size else NO_BITS
-            self._forget_reports()
-            self._tell_tokens(part, bits)
-            self.totals.tokens += bits.size
-            self.totals.bits = reduce(operator.add, bits.tolist(), self.totals.bits)
-            self.line.add(part, bits)
-            if part.end:
-                self._tell_line(part.number, cut=part.end == "cut")
-        self.changed = True
+    # ---- one line --------------------------------------------------------------------------------------------------
 
-    def _forget_reports(self) -> None:
-        """What sleeps did is kept by the learner until somebody clears it; over months it would fill the memory."""
-        if isinstance(self.learner, Sleeper):
+    def learn(self, line: Line) -> tuple[Reading, Bits, Verdict]:
+        """Learn a line and judge it by what came before."""
+        reading = self.reader.read(line)
+        bits = self.learner.learn(reading.tokens) if reading.tokens.size else NO_BITS
+        if isinstance(self.learner, Sleeper):  # its reports would fill the memory over months
             self.learner.sleep_reports.clear()
+        verdict = self.judge.see(reading.masked, reading.text, bits)
+        self.totals.count(line, bits, verdict)
+        self.memory.changed = True
+        return reading, bits, verdict
 
-    # ---- what is said ----------------------------------------------------------------------------------------------
-
-    def _tell_tokens(self, part: Part, bits: Bits) -> None:
-        if self.config.per == "token":
-            first = self.totals.tokens
-            self.rows.write(
-                [
-                    {"token": first + i, "line": part.number, "symbol": self.symbols[token], "bits": round(cost, 4)}
-                    for i, (token, cost) in enumerate(zip(part.tokens.tolist(), bits.tolist(), strict=True))
-                ]
+    def _report(self, line: Line, source: Source, notifier: Notifier) -> None:
+        """Learn a line and say what is to be said of it, unless it was said before a crash."""
+        if line.end == "cut" and not self.totals.cut:
+            self.say(
+                f"line {line.number:,} of {line.source} is longer than {self.config.line_limit:,} bytes; such lines "
+                "come in pieces"
             )
-
-    def _end_line(self) -> None:
-        """A line that nothing will complete any more is reported as it is."""
-        self._learn(b"", last=True)
-        if self.line.text or self.line.tokens:
-            number = self.lines.number
-            self.lines.end_line()
-            self._tell_line(number, cut=False)
-
-    def _tell_line(self, number: int, *, cut: bool) -> None:
-        line, self.line = self.line, OpenLine()
-        mean = line.bits / line.tokens if line.tokens else None
-        threshold = self.alarm.threshold
-        alert = mean is not None and self.alarm.judge(mean)
-        self.totals.lines += 1
-        self.totals.alerts += alert
-        if cut and not self.totals.cut:
-            self.say(f"line {number:,} is longer than {self.config.line_limit:,} characters; such lines come in pieces")
-        self.totals.cut += cut
-        if self.config.per == "line" and (alert or not self.config.only_alerts):
-            row = {
-                "line": number,
-                "tokens": line.tokens,
-                "bits": None if mean is None else round(mean, 4),
-                "total_bits": round(line.bits, 4),
-                "threshold": None if threshold is None else round(threshold, 4),
-                "alert": alert,
-            }
-            self.rows.write([row | ({"cut": True} if cut else {}) | {"text": visible(line.text.rstrip("\r"))}])
-
-    def summary(self) -> str:
-        """How it went, in one line."""
-        totals, mean = self.totals, self.totals.bits / max(self.totals.tokens, 1)
-        extras = {"unknown symbols": self.lines.unknown, "pieces of long lines": totals.cut}
-        said = "".join(f", {count:,} {what}" for what, count in extras.items() if count)
-        return (
-            f"{totals.lines:,} lines, {totals.tokens:,} tokens, {mean:.4f} bits a token, {totals.alerts:,} alerts{said}"
-            f" since {self.directory.path} was begun; everything is saved there"
-        )
-
-    # ---- what survives ---------------------------------------------------------------------------------------------
-
-    def _save(self, source: Source) -> None:
-        self.last_place = source.place() or self.last_place
-        record = {
-            "tokens": self.totals.tokens,
-            "version": __version__,
-            "config": to_dict(self.run),
-            "watch": {
-                "totals": vars(self.totals),
-                "line": vars(self.line),
-                "lines": self.lines.state(),
-                "alarm": self.alarm.state(),
-                "place": None if self.last_place is None else vars(self.last_place),
-            },
-        }
-        checkpoint.save(self.directory.checkpoints, self.learner.state_dict(), record)
-        self.saved_at, self.changed = time.monotonic(), False
-
-    def restore(self) -> None:
-        """Go on from the latest good checkpoint, if there is one."""
-        saved = checkpoint.load_latest(
-            self.directory.checkpoints, checkpoint.largest_state(self.learner), tell=self.say
-        )
-        if saved is None:
+        reading, bits, verdict = self.learn(line)
+        self.silence.heard(verdict)
+        if line.quiet:
             return
-        record = saved.record.get("watch")
-        if record is None:
-            raise RunError(f"{self.directory.path} is a run of `sharp run`; choose another directory to watch from")
-        self.learner.load_state_dict(saved.tensors)
-        try:
-            self.totals, self.line = from_dict(Totals, record["totals"]), from_dict(OpenLine, record["line"])
-            self.lines.restore(record["lines"])
-            self.alarm.restore(record["alarm"])
-            self.last_place = None if record["place"] is None else from_dict(Place, record["place"])
-            before = saved.record["config"]["stream"]["name"]
-        except (KeyError, TypeError, ValueError, ConfigError) as problem:
-            raise RunError(f"the record of {saved.path} is incomplete: {problem}") from problem
-        self.say(f"going on at token {self.totals.tokens:,}, line {self.lines.number:,}")
-        if before != self.run.stream.name:  # what comes now does not continue the line before
-            self._end_line()
+        announced = verdict.group is not None and verdict.group.announced
+        if self.config.per == "token":
+            rows = self._token_rows(line, reading, bits)
+        else:
+            rows = [self._row(line, reading, bits, verdict)] if announced or not self.config.only_alerts else []
+        if rows or announced:
+            source.reporting(line)
+        self.rows.write(rows)
+        if announced:
+            notifier.tell(rows[0] if self.config.per == "line" else self._row(line, reading, bits, verdict))
+
+    def _token_rows(self, line: Line, reading: Reading, bits: Bits) -> list[Row]:
+        first = self.totals.tokens - bits.size
+        return [
+            {"token": first + i, "line": line.number, "symbol": self.symbols[token], "bits": round(cost, 4)}
+            for i, (token, cost) in enumerate(zip(reading.tokens.tolist(), bits.tolist(), strict=True))
+        ]
+
+    def _row(self, line: Line, reading: Reading, bits: Bits, verdict: Verdict) -> Row:
+        text, scored, group = reading.text, verdict.scored, verdict.group
+        when, stated = time_of(text, reading.given, datetime.now().astimezone())
+        start, end = (len(visible(text[:place])) for place in scored.span)
+        total = reduce(operator.add, bits.tolist(), 0.0)
+        extras = {"cut": line.end == "cut", "unfinished": line.end == "unfinished", "again": line.again}
+        return {
+            "time": when,
+            "time_from": "line" if stated else "arrival",
+            "source": line.source,
+            "line": line.number,
+            "score": round(scored.score, 3),
+            "tail": None if verdict.tail is None else round(verdict.tail, 6),
+            "alert": verdict.alert,
+            "group": None if group is None else group.id,
+            "count": None if group is None else group.count,
+            "span": [start, end],
+            "surprising": visible(text[slice(*scored.span)]),
+            "expected": None if scored.expected is None else visible(scored.expected),
+            "got": visible(scored.got),
+            "bits": round(total / bits.size, 4) if bits.size else None,
+            "tokens": int(bits.size),
+            "masked": reading.masked.kinds(),
+            **{name: True for name, is_so in extras.items() if is_so},
+            "text": visible(text),
+        }
+
+    # ---- around it -------------------------------------------------------------------------------------------------
+
+    def _measure(self, source: Source, gauges: Gauges) -> None:
+        totals, tail = self.totals, self.judge.tail
+        numbers: dict[str, float] = {
+            "lines_total": totals.lines,
+            "tokens_total": totals.tokens,
+            "bits_total": totals.bits,
+            "alerts_total": totals.alerts,
+            "lag_bytes": source.lag(),
+            "last_line_timestamp_seconds": totals.last_line_at,
+        }
+        if (level := tail.level()) is not None:
+            numbers["alert_score"] = level
+        gauges.update(numbers, tail.quantiles((0.5, 0.9, 0.99)))
 
     @contextmanager
-    def _listening(self) -> Iterator[None]:
-        """While inside, SIGTERM and Ctrl-C ask for a stop after the present piece; nobody reading cannot prevent it."""
+    def listening(self) -> Iterator[None]:
+        """While inside, SIGTERM and Ctrl-C ask for a stop after the present line; nobody reading cannot prevent it."""
 
         def ask(number: int, frame: object) -> None:
             self.stop_signal = number
