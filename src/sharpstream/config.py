@@ -11,6 +11,7 @@ import typing
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
+from sharpstream.config_subword import SubwordConfig
 from sharpstream.errors import ConfigError
 
 DEEPEST, WIDEST = 64, 65_536  # no learner of ours is near; a slip of the keyboard is refused before it allocates
@@ -354,7 +355,7 @@ class StreamConfig:
     """Where the tokens come from."""
 
     name: str = "nonlinear"
-    """linear, random, nonlinear, python-docs, text8, pg19, a file path, or - for standard input."""
+    """linear, random, nonlinear, python-docs, text8, pg19, pg19-subword, a file path, or - for standard input."""
     k: int = 2
     """nonlinear only: how many past community visits decide the direction."""
     start: int = 0
@@ -363,6 +364,7 @@ class StreamConfig:
     """One past the last token read; the whole corpus when not given."""
     alphabet: Literal["letters", "bytes"] = "letters"
     """Files and standard input: 27 symbols (space, a-z) or the 256 byte values."""
+    subword: SubwordConfig = field(default_factory=SubwordConfig)
 
     def __post_init__(self) -> None:
         require_choices(self)

@@ -14,13 +14,19 @@ NAME = "python-docs"
 
 
 @cache
-def documentation() -> TokenBytes:
+def text() -> str:
     """All topics in the order of their names."""
     try:
         from pydoc_data.topics import topics
     except ImportError as problem:
         raise DataError("this Python came without its help topics (pydoc_data); choose another stream") from problem
-    return Encoder("letters").encode("\n".join(topics[name] for name in sorted(topics)).encode())
+    return "\n".join(topics[name] for name in sorted(topics))
+
+
+@cache
+def documentation() -> TokenBytes:
+    """The topics as letters."""
+    return Encoder("letters").encode(text().encode())
 
 
 def open_python_docs(start: int = 0, end: int | None = None) -> ArrayStream:
