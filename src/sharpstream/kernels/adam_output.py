@@ -20,11 +20,10 @@ TINY = 1e-30  # below any mean square that is one; nothing is divided by 0
 def adam_output_backward(p: Array, m: Array, v: Array, delta: Array, x: Array, back: Array, s: Step, kind: int) -> None:
     """One step with gradient δ xᵀ, and back ← pᵀδ with the weights before it; p (rows, columns), kind not FULL."""
     rows, columns = p.shape
-    flat = v.reshape(v.size)
-    row_squares, column_squares = flat[:rows], flat[rows : rows + columns]
-    scale = p.dtype.type(0)
+    row_roots, column_roots = np.empty(rows, p.dtype), np.empty(columns, p.dtype)
     if kind != NO_MOMENTUM:
-        scale = factor(row_squares, column_squares, delta, x, s)
+        flat = v.reshape(v.size)
+        factor(flat[:rows], flat[rows : rows + columns], delta, x, s, row_roots, column_roots)
     clear(back)
     for start in range(0, rows, TILE):
         end = min(start + TILE, rows)
@@ -32,15 +31,17 @@ def adam_output_backward(p: Array, m: Array, v: Array, delta: Array, x: Array, b
         if kind == NO_MOMENTUM:
             step_second(p[start:end], v[start:end], delta[start:end], x, s)
         elif kind == FACTORED:
-            squares = row_squares[start:end]
-            step_factored(p[start:end], m[start:end], squares, column_squares, scale, delta[start:end], x, s)
+            roots = row_roots[start:end]
+            step_factored(p[start:end], m[start:end], roots, column_roots, delta[start:end], x, s)
         else:
-            step_rank_one(p[start:end], row_squares[start:end], column_squares, scale, delta[start:end], x, s)
+            step_rank_one(p[start:end], row_roots[start:end], column_roots, delta[start:end], x, s)
 
 
 @kernel
-def factor(row_squares: Array, column_squares: Array, delta: Array, x: Array, s: Step) -> float:
-    """Move the mean squares of rows (V,) and columns (H,) on by those of δ xᵀ; returns 1 / mean of the rows'."""
+def factor(
+    row_squares: Array, column_squares: Array, delta: Array, x: Array, s: Step, row_roots: Array, column_roots: Array
+) -> None:
+    """Move the mean squares of rows (V,) and columns (H,) on by those of δ xᵀ; the product of two roots is √v_ij."""
     kind = delta.dtype.type
     mean_delta, mean_x, total = kind(0), kind(0), kind(0)
     for i in range(delta.size):
@@ -54,7 +55,11 @@ def factor(row_squares: Array, column_squares: Array, delta: Array, x: Array, s:
         total += row_squares[i]
     for j in range(x.size):
         column_squares[j] = s.beta2 * column_squares[j] + s.keep2 * mean_delta * x[j] * x[j]
-    return kind(1) / max(total / kind(delta.size), kind(TINY))
+    scale = kind(1) / max(total / kind(delta.size), kind(TINY))
+    for i in range(delta.size):
+        row_roots[i] = np.sqrt(row_squares[i] * scale) * s.root
+    for j in range(x.size):
+        column_roots[j] = np.sqrt(column_squares[j])
 
 
 @kernel
@@ -70,26 +75,22 @@ def step_second(p: Array, v: Array, delta: Array, x: Array, s: Step) -> None:
 
 
 @kernel
-def step_factored(
-    p: Array, m: Array, row_squares: Array, column_squares: Array, scale: float, delta: Array, x: Array, s: Step
-) -> None:
+def step_factored(p: Array, m: Array, row_roots: Array, column_roots: Array, delta: Array, x: Array, s: Step) -> None:
     """A whole first moment, a factored second."""
     for i in range(p.shape[0]):
-        d, root = delta[i], np.sqrt(row_squares[i] * scale) * s.root
+        d, root = delta[i], row_roots[i]
         for j in range(p.shape[1]):
             gradient = d * x[j] + s.decay * p[i, j]
             first = s.beta1 * m[i, j] + s.keep1 * gradient
             m[i, j] = first
-            p[i, j] -= s.size * first / (root * np.sqrt(column_squares[j]) + s.eps)
+            p[i, j] -= s.size * first / (root * column_roots[j] + s.eps)
 
 
 @kernel
-def step_rank_one(
-    p: Array, row_squares: Array, column_squares: Array, scale: float, delta: Array, x: Array, s: Step
-) -> None:
+def step_rank_one(p: Array, row_roots: Array, column_roots: Array, delta: Array, x: Array, s: Step) -> None:
     """β1 = 0 and a factored second: nothing but the weights is as large as the weights."""
     for i in range(p.shape[0]):
-        d, root = delta[i], np.sqrt(row_squares[i] * scale) * s.root
+        d, root = delta[i], row_roots[i]
         for j in range(p.shape[1]):
             gradient = d * x[j] + s.decay * p[i, j]
-            p[i, j] -= s.rate * gradient / (root * np.sqrt(column_squares[j]) + s.eps)
+            p[i, j] -= s.rate * gradient / (root * column_roots[j] + s.eps)
