@@ -29,6 +29,7 @@ class Entry:
     url: str = ""
     sha256: str = ""  # of the one file at the URL; the books of PG-19 have theirs in pg19_books.csv
     download_bytes: int = 0  # about
+    vocabulary: int = 27  # of a corpus; with subwords that of the tokenizer we expect
 
 
 ENTRIES = (
@@ -64,6 +65,7 @@ ENTRIES = (
     ),
     Entry(
         name="pg19-subword",
+        vocabulary=32_000,
         what="217 whole books as subwords; needs a tokenizer",
         kind="corpus",
         files=("pg19.zip", "pg19"),
@@ -72,6 +74,7 @@ ENTRIES = (
     ),
     Entry(
         name="pg19-subword-validation",
+        vocabulary=32_000,
         what="5 held-out books as subwords",
         kind="corpus",
         files=("pg19.zip", "pg19"),
