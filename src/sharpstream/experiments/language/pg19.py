@@ -47,6 +47,7 @@ PUBLISHED: text8.Published = {
     "transformer-5m": (2.15, 2.18, 2.26),
 }
 WIDE = "sharp-512-tick"
+EPISODIC = "episodic"
 ENDS = 3  # books at either end of what was read
 STEADY = "rest"  # of a book, after its first 30,000 characters
 
@@ -84,7 +85,8 @@ def jobs(scale: str, protocol: str) -> list[Job]:
     """The quick learners first."""
     s = SCALES[scale]
     neural = [arm for arm in SIZES[s.size].neural if arm not in BLOCKS]
-    arms = [arm for arm in (*SIMPLE, *neural, *COMPRESSORS, *([WIDE] if s.wide else [])) if arm not in s.without]
+    wide = [WIDE] if s.wide else []
+    arms = [arm for arm in (*SIMPLE, EPISODIC, *neural, *COMPRESSORS, *wide) if arm not in s.without]
     return [
         Job(
             arm if repetition == 0 else f"{arm}-seed{repetition}",
@@ -102,6 +104,8 @@ def config_of(settings: Mapping[str, Any]) -> RunConfig:
     tokens = s.wide if arm == WIDE else s.tokens
     if arm in COMPRESSORS:
         base = RunConfig()
+    elif arm == EPISODIC:
+        base = RunConfig(learner=EPISODIC)
     elif arm == WIDE:
         wide = run_of("sharp", SIZES["512"], protocol)
         base = wide.replace(sharp=recipes.text8_on_tick(wide.sharp))
