@@ -8,6 +8,7 @@ import time
 import pytest
 
 from sharpstream.cli import main
+from sharpstream.commands import run as run_command
 
 SMALL = ["--tokens", "600", "--sharp.levels", "2", "--sharp.width", "8", "--sharp.embedding", "4"]
 
@@ -51,7 +52,7 @@ def test_a_mistake_is_one_line_and_exit_code_2_and_writes_nothing(words, message
 def test_a_file_that_is_no_stream_is_one_line_and_exit_code_2(content, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_bytes(content)
-    assert main(["run", "out", "--stream", "file"]) == 2
+    assert main(["run", "out", "--stream", "file", "--learner", "sharp"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert not (tmp_path / "out").exists()
 
@@ -157,3 +158,60 @@ def test_the_core_works_where_torch_is_absent(tmp_path):
     done = subprocess.run([sys.executable, "-c", blocked], capture_output=True, text=True, cwd=tmp_path, timeout=300)
     assert done.returncode == 0, done.stderr
     assert "pip install 'sharpstream[torch]'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "learner"),
+    [
+        ([], "sharp"),
+        (["--stream", "nonlinear"], "sharp"),
+        (["--stream", "python-docs"], "episodic"),
+        (["--stream", "python-docs", "--learner", "counts"], "counts"),
+        (["--stream", "python-docs", "--sharp.width", "8"], "sharp"),
+        (["--config", "text.toml"], "episodic"),
+        (["--config", "counts.toml"], "counts"),
+        (["--recipe", "text8-small", "--stream", "python-docs"], "sharp"),
+    ],
+)
+def test_who_reads_a_stream_when_nobody_says(words, learner, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text.toml").write_text('[stream]\nname = "python-docs"\n')
+    (tmp_path / "counts.toml").write_text('learner = "counts"\n[stream]\nname = "python-docs"\n')
+    assert run_command._options([run_command._short(word) for word in ["out", *words]]).run.learner == learner
+
+
+def test_numbers_may_be_written_as_people_write_them(tmp_path, capsys):
+    assert main(["run", str(tmp_path / "out"), "--learner", "counts", "--tokens", "1e3"]) == 0
+    assert "learned 1,000 tokens" in capsys.readouterr().out
+    assert main(["run", str(tmp_path / "other"), "--learner", "counts", "--tokens", "1.5"]) == 2
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "-1"])
+def test_a_run_that_would_never_save_is_refused(seconds, tmp_path, capsys):
+    words = ["--learner", "counts", "--tokens", "1000", f"--checkpoint-seconds={seconds}"]
+    assert main(["run", str(tmp_path / "out"), *words]) == 2
+    assert "checkpoint_seconds" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_fork_of_a_finished_run_says_that_it_needs_more_tokens(tmp_path, capsys):
+    assert main(["run", str(tmp_path / "out"), "--learner", "counts", "--tokens", "1000"]) == 0
+    assert main(["fork", str(tmp_path / "out"), str(tmp_path / "new")]) == 0
+    assert f"`sharp run {tmp_path / 'new'} --tokens 2000` continues it: it has learned" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [["recipes"], ["--help"]])
+def test_output_that_cannot_be_written_ends_without_a_traceback(words):
+    command = [sys.executable, "-m", "sharpstream", *words]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert (done.returncode, done.stderr.startswith("sharp: cannot write the output")) == (2, True)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as reading:
+        reading.stdout.close()
+        assert reading.stderr.read() == ""
+
+
+def test_a_learner_that_diverges_is_said_while_it_happens(tmp_path, capsys):
+    words = ["--learner", "rnn", "--recurrent.adam.lr", "30", "--tokens", "2000", "--log-every", "500"]
+    main(["run", str(tmp_path / "out"), *words])
+    assert "it is diverging" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """The command `sharp`: find the subcommand, import only what it needs, make our errors one line and exit code 2."""
 
+import errno
 import importlib
 import os
 import sys
@@ -17,6 +18,14 @@ COMMANDS = {
     "watch": ("sharpstream.commands.watch", "learn from standard input or a growing file; surprise out, line by line"),
     "fork": ("sharpstream.commands.fork", "what if, from here: a new run from a kept checkpoint, with other settings"),
     "evaluate": ("sharpstream.commands.evaluate", "forward, current and backward bits of a run, frozen"),
+    "compare": ("sharpstream.commands.compare", "runs side by side: a table, and one figure of their curves"),
+    "plot": ("sharpstream.commands.compare:main_plot", "a run's bits along its stream, as a picture"),
+    "tensorboard": ("sharpstream.commands.tensorboard", "what runs have logged, as TensorBoard reads it"),
+    "sample": ("sharpstream.commands.talk:main_sample", "continue a text with what a run has learned"),
+    "surprise": ("sharpstream.commands.talk:main_surprise", "what each symbol of a file costs a run's learner"),
+    "report": ("sharpstream.commands.report", "runs and experiments on one HTML page that opens anywhere"),
+    "compress": ("sharpstream.commands.compress", "a file as the bits that a learner needs for it"),
+    "decompress": ("sharpstream.commands.compress:main_decompress", "the file back, byte for byte"),
     "plan": ("sharpstream.commands.plan", "how many hours an experiment takes on this machine, before it starts"),
     "reproduce": ("sharpstream.commands.reproduce", "a figure or table of the paper, published beside ours"),
     "pages": ("sharpstream.commands.pages", "result pages, made again from their rows"),
@@ -36,7 +45,34 @@ def help_text() -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _answer(list(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()  # here, where a reader that has gone or a full disk can still be told
+        return code
+    except SharpError as problem:
+        print(f"sharp: {' '.join(str(problem).split())}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:  # a run at work listens itself and saves; before and after there is nothing to save
+        print("sharp: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader of our output has gone: nothing more to say
+        _forget_output()
+        return 0
+    except OSError as problem:
+        if problem.errno != errno.ENOSPC:
+            raise
+        _forget_output()
+        print(f"sharp: cannot write the output: {problem.strerror}; make room or write elsewhere", file=sys.stderr)
+        return 2
+
+
+def _forget_output() -> None:
+    """What is still to be flushed goes nowhere: the interpreter would complain of it on its way out."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _answer(arguments: list[str]) -> int:
+    """Help, the version, or a command."""
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(help_text())
         return 0
@@ -45,17 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         print(f"sharpstream {__version__}")
         return 0
-    try:
-        return _dispatch(arguments[0], arguments[1:])
-    except SharpError as problem:
-        print(f"sharp: {' '.join(str(problem).split())}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:  # a run at work listens itself and saves; before and after there is nothing to save
-        print("sharp: interrupted", file=sys.stderr)
-        return 130
-    except BrokenPipeError:  # the reader of our output has gone: nothing more to say
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    return _dispatch(arguments[0], arguments[1:])
 
 
 def _dispatch(name: str, rest: list[str]) -> int:
@@ -65,8 +91,8 @@ def _dispatch(name: str, rest: list[str]) -> int:
         near = difflib.get_close_matches(name, COMMANDS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(COMMANDS)}"
         raise SharpError(f"there is no command {name!r}; {hint}")
-    module = importlib.import_module(COMMANDS[name][0])
-    return int(module.main(rest))
+    module, _, function = COMMANDS[name][0].partition(":")
+    return int(getattr(importlib.import_module(module), function or "main")(rest))
 
 
 def entry() -> None:

@@ -360,7 +360,8 @@ class StreamConfig:
     """Where the tokens come from."""
 
     name: str = "nonlinear"
-    """linear, random, nonlinear, python-docs, text8, pg19, pg19-subword, a file path, or - for standard input."""
+    """linear, random, nonlinear, python-docs, text8, pg19, pg19-subword, a file path (text; .npy: integers;
+    FILE.csv:COLUMN: the column's values), or - for standard input."""
     k: int = 2
     """nonlinear only: how many past community visits decide the direction."""
     start: int = 0
@@ -387,7 +388,8 @@ class RunConfig:
     """One run: a learner, a stream, how many tokens, which seed, how often to look."""
 
     learner: str = "sharp"
-    """sharp, or a baseline: rnn, lstm, gru, clockwork, transformer, counts, unigram, uniform; or episodic."""
+    """sharp, or a baseline: rnn, lstm, gru, clockwork, transformer, counts, unigram, uniform; or episodic, which
+    `sharp run` takes for text and bytes when nobody says."""
     engine: Literal["fused", "reference"] = "fused"
     """fused: the compiled learner; reference: its PyTorch twin (slow; needs the torch extra)."""
     tokens: int = 200_000

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy.typing as npt
 
-from sharpstream.config import RunConfig
+from sharpstream.config import RunConfig, StreamConfig
 from sharpstream.errors import ConfigError
 from sharpstream.learners.contract import Learner
+from sharpstream.streams.catalogue import SYNTHETIC
 
 Vectors = npt.NDArray[Any] | None
 
@@ -141,6 +142,15 @@ def make_learner(config: RunConfig, vocabulary: int, *, vectors: Vectors = None)
     return learner
 
 
+def learner_for(stream: StreamConfig) -> str:
+    """Who reads a stream when nobody says: SHARP the synthetic ones, whose rules reach far back; else the episodic one.
+
+    >>> learner_for(StreamConfig(name="nonlinear")), learner_for(StreamConfig(name="text8"))
+    ('sharp', 'episodic')
+    """
+    return "sharp" if stream.name in SYNTHETIC else "episodic"
+
+
 def model_of(config: RunConfig) -> Any:
     """The settings of the learner that this run names, as they stand in its config."""
     return getattr(config, entry_of(config.learner).settings)
@@ -149,6 +159,17 @@ def model_of(config: RunConfig) -> Any:
 def window_of(config: RunConfig) -> int:
     """The shortest stream this learner can learn from."""
     return entry_of(config.learner).shortest(model_of(config))
+
+
+def available(config: RunConfig) -> bool:
+    """Whether what this run's learner needs is installed."""
+    if not (config.engine == "reference" or entry_of(config.learner).needs_torch):
+        return True
+    try:
+        require_torch(config.learner)
+    except ConfigError:
+        return False
+    return True
 
 
 def require_torch(what: str) -> None:

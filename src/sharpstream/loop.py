@@ -5,6 +5,7 @@ alone: chunks lie on a fixed grid, so that a run that was stopped anywhere logs 
 """
 
 import json
+import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -32,6 +33,7 @@ from sharpstream.streams import open_stream
 from sharpstream.streams.base import Stream, Tokens
 from sharpstream.tally import Tally, interval_of
 
+DIVERGED = 2.0  # times the bits of a uniform guess: worse is said while it happens
 CHUNK = 250  # tokens; chunks end on its multiples. Large enough for the compiled loop, small enough to stop promptly
 
 
@@ -60,7 +62,7 @@ class Run(RunState):
             bits = self.learner.learn(tokens)
             self._count(bits)
             slept = self._log_sleeps(display)
-            self._maybe_log()
+            self._maybe_log(display)
             self._maybe_turn_page(display)
             self._maybe_probe(display)
             display.update(self.total.tokens, self.interval.means()["bits"] if self.interval.tokens else self.last_bits)
@@ -109,9 +111,14 @@ class Run(RunState):
         reports.clear()
         return slept
 
-    def _maybe_log(self) -> None:
+    def _maybe_log(self, display: Display) -> None:
         if self.total.tokens % self.config.log_every == 0:
             self._log_interval()
+            uniform = math.log2(self.stream.vocabulary)
+            if self.last_bits > DIVERGED * uniform:
+                over = f"{self.last_bits:.2f} bits a token over the last {self.config.log_every:,}"
+                blind = f"more than twice what guessing blindly costs ({uniform:.2f})"
+                display.note(f"{self.total.tokens:,}: {over}, {blind}: it is diverging; a smaller step may help")
 
     def _log_interval(self) -> None:
         after, means = self.totals(), self.interval.means()
@@ -220,6 +227,8 @@ def run(
 ) -> Mapping[str, Any]:
     """Start or continue the run in `path` until it is finished; its summary. Raises `Stopped` when told to stop."""
     display = display or Silent()
+    if not (math.isfinite(checkpoint_seconds) and checkpoint_seconds >= 0.0):
+        raise ConfigError(f"checkpoint_seconds = {checkpoint_seconds}: it must be a number of seconds ≥ 0")
     directory = RunDirectory(path)
     done = finished(directory, config)
     if done is not None:

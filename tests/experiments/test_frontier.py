@@ -1,9 +1,11 @@
 """The frontier: its jobs are named once, a small one has its numbers, and a floor needs more than one segment."""
 
 import numpy as np
+import pytest
 
+from sharpstream.errors import DataError
 from sharpstream.experiments.harness import reproduce
-from sharpstream.experiments.language import frontier, frontier_page
+from sharpstream.experiments.language import frontier, frontier_page, frontier_texts
 
 
 def row(segment, metric, value, arm="episodic", tokens=10_000_000):
@@ -33,3 +35,19 @@ def test_it_runs_from_a_command_without_any_corpus(tmp_path):
     assert {one["metric"] for one in rows} >= {"bits", "microseconds"}
     assert np.isfinite([one["value"] for one in rows]).all()
     assert (tmp_path / "frontier.png").stat().st_size > 0
+
+
+def test_texts_that_are_not_text8_run_from_a_command_without_any_corpus(tmp_path):
+    told = "sharp reproduce frontier-texts"
+    rows = reproduce("frontier-texts", "quick", "fair", tmp_path, workers=1, command=told, only="help-*")
+    assert {row["arm"] for row in rows} == set(frontier_texts.ALL_ARMS)
+    assert len({row["sha256"] for row in rows}) == 1
+    page = (tmp_path / "RESULTS.md").read_text()
+    assert "| episodic below PPMd-16 and zpaq -m5 | - | help" in page
+    assert "too small to say" in page
+
+
+def test_without_the_logs_the_job_says_what_to_get(monkeypatch, tmp_path):
+    monkeypatch.setenv("SHARP_DATA", str(tmp_path))
+    with pytest.raises(DataError, match=r"no loghub.zip in SHARP_DATA"):
+        frontier_texts.real_logs(100)

@@ -1,11 +1,14 @@
 """Result pages say what their rows say, and what people write around the made part stays."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from sharpstream.cli import main
+from sharpstream.errors import RunError
 from sharpstream.experiments.harness import END, MADE, page_from_rows, placed
+from sharpstream.experiments.summaries import PLACE, filled
 from sharpstream.report.grid import rows_as_csv, rows_from_csv
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -46,3 +49,30 @@ def test_prose_around_the_made_part_stays_and_a_changed_number_does_not(tmp_path
 
 def test_a_page_without_marks_is_made_anew():
     assert placed("old", "new\n") == f"{MADE}\nnew\n{END}\n"
+
+
+WITH_TABLES = [RESULTS.parent / "README.md", *sorted(RESULTS.rglob("RESULTS.md"))]
+WITH_TABLES = [page for page in WITH_TABLES if PLACE.search(page.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("page", WITH_TABLES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_the_tables_of_a_page_are_what_the_rows_say(page):
+    text = page.read_text(encoding="utf-8")
+    assert filled(text, RESULTS) == text, "`sharp pages` makes them again"
+
+
+def test_readme_has_tables_that_are_made():
+    assert RESULTS.parent / "README.md" in WITH_TABLES
+
+
+def test_a_number_changed_by_hand_comes_back_and_the_prose_stays():
+    text = (RESULTS.parent / "README.md").read_text(encoding="utf-8")
+    number = re.search(r"\| counts, order 5 \| (\d\.\d{3})", text).group(1)
+    changed = text.replace(number, "0.123")
+    assert "0.123" not in filled(changed, RESULTS)
+    assert filled("before\n\nafter", RESULTS) == "before\n\nafter"
+
+
+def test_a_table_that_nobody_makes_is_an_error():
+    with pytest.raises(RunError, match="there is no table 'none'; there are: text8"):
+        filled("<!-- table none -->\n<!-- end of table -->", RESULTS)

@@ -1,6 +1,7 @@
 """The hours a plan promises, by hand: rates are given, so that only the arithmetic is on trial; one measure is real."""
 
 import json
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -281,3 +282,16 @@ def test_what_cannot_be_planned_is_one_line_and_exit_code_2(words, message, tmp_
     assert said.err.count("\n") == 1
     assert message in said.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_without_pytorch_the_rest_is_planned_and_what_is_missing_is_said(study, tmp_path, monkeypatch):
+    some = replace(
+        study, runs=lambda job: [SHARP if job.key.startswith("sharp") else RunConfig(learner="transformer", tokens=100)]
+    )
+    monkeypatch.setattr(planning, "experiment_named", lambda name: some)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    given = Given()
+    found = plan("study", "quick", "fair", tmp_path, workers=2, measured=given)
+    assert given.asked == ["sharp"]
+    assert (found.missing, found.unknown) == (("transformer", "transformer"), 0)
+    assert any("2 jobs of the transformer are not counted: it needs PyTorch" in line for line in command.summary(found))

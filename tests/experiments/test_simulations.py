@@ -117,7 +117,7 @@ def test_a_repeated_command_runs_only_what_is_missing(tmp_path, monkeypatch, wit
     assert {path.name for path in tmp_path.iterdir()} == {"jobs", "rows.csv", "drift.png", "drift.pdf", "RESULTS.md"}
     (tmp_path / "jobs" / "job-1.json").write_text(json.dumps({"settings": {"seed": 7}, "rows": []}))
     with pytest.raises(RunError, match="other settings"):
-        reproduce("drift", "quick", "fair", tmp_path, workers=1, command="")
+        reproduce("drift", "quick", "fair", tmp_path, workers=1, command="sharp reproduce drift")
 
 
 def test_an_unknown_experiment_is_refused_with_the_known_ones():
@@ -138,8 +138,10 @@ def test_the_common_numbers_by_hand(tmp_path):
     assert near("c", 0.2, {0: 0.2}).verdict == "not decided (n = 1)"
     assert near("c", 0.2, {}).verdict == "not run"
     config = acceleration.config_of("one level", 2, 0, 4_000, "fair")
-    points = error_curve(tmp_path / "run", config, 2_000)
-    assert [point["tokens"] for point in points] == [2_000, 4_000]
+    points = error_curve(tmp_path / "run", config, 250)
+    assert [point["tokens"] for point in points] == list(range(250, 4_001, 250))
+    few = error_curve(tmp_path / "run", config, 2_000)
+    assert [point["tokens"] for point in few] == list(range(400, 4_001, 400)), "ten points make a curve"
 
 
 # ---- how soon -------------------------------------------------------------------------------------------------------
@@ -205,3 +207,12 @@ def test_all_alike_is_not_that_alpha_4_is_the_best(k, claim, alpha_6, verdict):
         for seed, error in enumerate(errors)
     ]
     assert verdicts_of(rows)[f"K {k}: {claim}"] == verdict
+
+
+def test_a_quick_look_draws_a_curve_and_judges_nothing(tmp_path):
+    rows = reproduce("acceleration", "quick", "fair", tmp_path, workers=1, command="sharp", only="K2-rnn-0")
+    assert len({row["tokens"] for row in rows}) == 10
+    page = (tmp_path / "RESULTS.md").read_text()
+    assert "too small to say" in page
+    assert "**holds**" not in page
+    assert "**Holds here:**" not in page

@@ -101,7 +101,7 @@ def test_a_stream_without_data_has_vectors_too(monkeypatch: pytest.MonkeyPatch) 
     stream = open_stream(StreamConfig(name="python-docs-subword"), seed=0)
     assert stream.vocabulary == subword.SMALL
     assert stream.vectors().shape == (subword.SMALL, subword.SMALL_SIZE)  # type: ignore[union-attr]
-    assert stream.characters[stream.take(10**7)].sum() == len(subword.python_docs.text())  # type: ignore[index]
+    assert stream.characters[stream.take(10**7)].sum() == len(subword.python_docs.help_topics().decode())  # type: ignore[index]
 
 
 def vectors_of(config: SubwordConfig) -> None:

@@ -1,4 +1,4 @@
-"""`sharp demo`: a small SHARP on nonlinear(2), wake and sleep as they happen, then a picture of how it went."""
+"""`sharp demo`: a small SHARP on nonlinear(2), wake and sleep as they happen, then without sleep; a picture of both."""
 
 import shutil
 import sys
@@ -12,21 +12,28 @@ from typing import Any, Self
 
 from sharpstream.commands.options import parse
 from sharpstream.config import RunConfig
-from sharpstream.experiments.recipes import demo
+from sharpstream.errors import RunError
+from sharpstream.experiments.recipes import demo, never_sleeps
+from sharpstream.experiments.simulations.halfway import tokens_until_halfway, told
 from sharpstream.loop import Stopped, run
 from sharpstream.report.progress import Pace, Silent
 from sharpstream.rundir import Log, RunDirectory
 from sharpstream.streams.synthetic import BEST_ERROR, NO_CONTEXT_ERROR
 
+Rows = Sequence[Mapping[str, Any]]
 LAST = 10_000  # predictions behind the final error
+
+
+ASLEEP, AWAKE = "with-sleep", "without-sleep"  # the two runs of a demo, below its directory
+OWN = {ASLEEP, AWAKE, "demo.png", "demo.pdf"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class DemoOptions:
-    """Watch a small SHARP learn a stream with a hidden rule, awake and asleep."""
+    """Watch a small SHARP learn a stream with a hidden rule, awake and asleep; then the same without sleep."""
 
     out: Path = Path("sharp-demo")
-    """Where the run and its picture go; an earlier demo there is replaced."""
+    """Where the two runs and their picture go; an earlier demo there is replaced, anything else is refused."""
     tokens: int = 200_000
     """How many tokens to learn from."""
     seed: int = 1
@@ -37,30 +44,53 @@ def main(argv: Sequence[str]) -> int:
     """Run the demo, print the verdict, write the picture."""
     options = parse(DemoOptions, argv, command="demo")
     config = demo().replace(tokens=options.tokens, seed=options.seed)
-    if RunDirectory(options.out).started:
-        shutil.rmtree(options.out)
+    clear_earlier(options.out, config)
     print(INTRODUCTION)
     began = time.monotonic()
     try:
         with (Live if sys.stdout.isatty() else Told)(config) as shown:
-            run(options.out, config, display=shown)
+            run(options.out / ASLEEP, config, display=shown)
+        print("\nThe same start and the same stream once more, without sleep ...", flush=True)
+        run(options.out / AWAKE, config.replace(sharp=never_sleeps(config.sharp)))
     except Stopped as stopped:
         print(f"stopped at token {stopped.tokens:,}; what was learned is in {options.out}")
         return 128 + stopped.signal_number
-    rows = Log(RunDirectory(options.out).metrics_file).rows()
-    picture = draw(rows, options.out / "demo.png")
-    print(verdict(rows, time.monotonic() - began, picture))
+    rows, awake = (Log(RunDirectory(options.out / name).metrics_file).rows() for name in (ASLEEP, AWAKE))
+    picture = draw(rows, awake, options.out / "demo.png")
+    print(verdict(rows, awake, time.monotonic() - began, picture))
     return 0
+
+
+def clear_earlier(out: Path, config: RunConfig) -> None:
+    """Remove an earlier demo, under its lock; refuse a directory that holds anything else, or a run still at work."""
+    found = {path.name for path in out.iterdir()} if out.is_dir() else set()
+    foreign = sorted(found - OWN)
+    for name in {ASLEEP, AWAKE} & found:
+        run_there = RunDirectory(out / name)
+        theirs = run_there.load_config() if run_there.started else config
+        sleep = theirs.sharp.sleep.trigger
+        same = theirs.replace(tokens=config.tokens, seed=config.seed)
+        wanted = config.replace(sharp=never_sleeps(config.sharp)) if sleep == "never" else config
+        foreign += [] if same == wanted else [name]
+    if foreign or (out.exists() and not out.is_dir()):
+        told = f"it has {foreign[0]}" if foreign else "it is a file"
+        raise RunError(f"{out} is not an earlier demo ({told}); choose another place with --out")
+    for name in {ASLEEP, AWAKE} & found:
+        with RunDirectory(out / name).locked():
+            for path in (out / name).iterdir():
+                if path.name != "lock":
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 INTRODUCTION = """The stream: letters A-G. G is a hub; from it one of A-F follows at random, then the rest of its group
 (ABC or DEF), clockwise or counter-clockwise, then G again. The direction depends on which groups
 came before, so a learner without memory of them is wrong one time in three. Each letter is seen
-once, one at a time; when something surprised it, SHARP marks the moment and replays it asleep.
+once, one at a time; when something surprised it, SHARP marks the moment and replays it asleep, to
+train its slower memories 2 and 3: after each sleep you see how badly they still reconstruct what they read.
 """
 
 
-def final_error(rows: Sequence[Mapping[str, Any]], last: int = LAST) -> float:
+def final_error(rows: Rows, last: int = LAST) -> float:
     """Share of wrong guesses over the last predictions, from the log's intervals."""
     intervals = [row for row in rows if row["event"] == "interval"]
     end = intervals[-1]["tokens"]
@@ -68,33 +98,42 @@ def final_error(rows: Sequence[Mapping[str, Any]], last: int = LAST) -> float:
     return float(sum(inside) / len(inside))
 
 
-def draw(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:
-    """The learning curve with its sleeps, as PNG and PDF."""
+def draw(rows: Rows, awake: Rows, path: Path) -> Path:
+    """Both learning curves, with the sleeps, as PNG and PDF."""
     from sharpstream.report.curves import learning_curve
     from sharpstream.report.style import save_figure
 
-    intervals = [row for row in rows if row["event"] == "interval"]
+    asleep, other = ([row for row in part if row["event"] == "interval"] for part in (rows, awake))
     figure = learning_curve(
-        [row["tokens"] for row in intervals],
-        [row["error"] for row in intervals],
+        [row["tokens"] for row in asleep],
+        [row["error"] for row in asleep],
         sleeps=[row["tokens"] for row in rows if row["event"] == "sleep"],
-        window=intervals[0]["tokens"],
+        window=asleep[0]["tokens"],
+        beside={"no-sleep": ([row["tokens"] for row in other], [row["error"] for row in other])},
         title="SHARP learns the hidden rule of nonlinear(2), one token at a time",
     )
     return save_figure(figure, path)[0]
 
 
-def verdict(rows: Sequence[Mapping[str, Any]], seconds: float, picture: Path) -> str:
+def halfway(rows: Rows) -> float:
+    """The tokens after which the error was first halfway down to the best possible; infinity if never."""
+    return tokens_until_halfway([{**row, "seed": 0} for row in rows if row["event"] == "interval"])[0]
+
+
+def verdict(rows: Rows, awake: Rows, seconds: float, picture: Path) -> str:
     """What a person should take away."""
-    error = final_error(rows)
+    error, without = final_error(rows), final_error(awake)
     sleeps = [row for row in rows if row["event"] == "sleep"]
     replayed = sum(row["replayed"] for row in sleeps)
     tokens = next(row["tokens"] for row in reversed(rows) if row["event"] == "interval")
     solved = "It found the rule." if error <= 0.22 else "It has not found the whole rule yet; more --tokens may help."
     return (
-        f"\nerror over the last {LAST:,} predictions: {error:.4f}\n"
+        f"\nerror over the last {LAST:,} predictions: {error:.4f} with sleep, {without:.4f} without\n"
         f"   without context {NO_CONTEXT_ERROR:.4f}   best possible {BEST_ERROR:.4f}\n"
-        f"{solved} {tokens:,} tokens and {len(sleeps)} sleeps ({replayed:,} replayed tokens) in {seconds:.0f} s.\n"
+        f"{solved} {tokens:,} tokens, {len(sleeps)} sleeps ({replayed:,} replayed tokens); both runs {seconds:.0f} s.\n"
+        f"Tokens until halfway there: {told([halfway(rows)])} with sleep, {told([halfway(awake)])} without. "
+        "One run each decides nothing:\nover eight seeds sleep found this rule sooner "
+        "(results/simulations/demo-sleep.md, `python benchmarks/demo_sleep.py`).\n"
         f"picture: {picture}"
     )
 
@@ -102,10 +141,10 @@ def verdict(rows: Sequence[Mapping[str, Any]], seconds: float, picture: Path) ->
 def sleep_line(report: Mapping[str, Any]) -> str:
     """One sleep in one line."""
     levels = ", ".join(
-        f"C-{level} {found['loss']:.3f}" for level, found in report["levels"].items() if found["loss"] is not None
+        f"memory {level} {found['loss']:.3f}" for level, found in report["levels"].items() if found["loss"] is not None
     )
     replayed = f"replayed {report['replayed']:,} tokens from {report['tags']} tags"
-    return f"slept at {report['tokens']:,}: {replayed}; error {levels}"
+    return f"slept at {report['tokens']:,}: {replayed}; reconstruction error: {levels}"
 
 
 class Told(Silent):

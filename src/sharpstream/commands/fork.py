@@ -51,9 +51,12 @@ def main(argv: Sequence[str]) -> int:
         print(json.dumps(parent))
         return 0
     changes = ", ".join(f"{name} = {change['to']!r}" for name, change in parent["changes"].items()) or "no changes"
+    more = RunDirectory(options.new).load_config().tokens > parent["tokens"]
+    needed = "" if more else f" --tokens {2 * parent['tokens']}"
+    why = "" if more else ": it has learned all its tokens, so it needs more of them"
     print(
         f"{options.new}: forked from {options.directory} at token {parent['tokens']:,} with {changes}; "
-        f"`sharp run {options.new}` continues it"
+        f"`sharp run {options.new}{needed}` continues it{why}"
     )
     return 0
 

@@ -29,7 +29,22 @@ def parse(kind: type[Options], argv: Sequence[str], *, command: str, default: An
     except SystemExit as leaving:
         if not leaving.code:
             raise
+        whole = [whole_number(word) for word in argv]
+        if "invalid literal for int()" in said.getvalue() and whole != list(argv):
+            return parse(kind, whole, command=command, default=default)
         raise ConfigError(f"{one_line(said.getvalue())}; see: sharp {command} --help") from None
+
+
+def whole_number(word: str) -> str:
+    """1e6 as 1000000, where it is a whole number; anything else as it is.
+
+    >>> [whole_number(word) for word in ("1e6", "--tokens=2.5e3", "1e-4", "2.55e1", "out", "1e99")]
+    ['1000000', '--tokens=2500', '1e-4', '2.55e1', 'out', '1e99']
+    """
+    name, equals, number = word.rpartition("=")
+    if not re.fullmatch(r"\d+(\.\d+)?[eE]\+?\d{1,2}", number) or float(number) > 1e18 or float(number) % 1:
+        return word
+    return f"{name}{equals}{int(float(number))}"
 
 
 def one_line(boxed: str) -> str:

@@ -1,4 +1,4 @@
-"""`sharp pages [DIR ...]`: make result pages again from their rows; what people wrote around the made part stays."""
+"""`sharp pages [DIR ...]`: make result pages and the tables of the README again from rows; what people wrote stays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ import tyro
 from sharpstream.commands.options import parse
 from sharpstream.errors import RunError
 from sharpstream.experiments.harness import page_from_rows
+from sharpstream.experiments.summaries import PLACE, filled
 from sharpstream.files import write_whole
 
 
@@ -18,21 +19,28 @@ class PagesOptions:
     """Make RESULTS.md again from rows.csv: after a claim or a table of an experiment changed, without its jobs."""
 
     directories: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="DIR")] = ()
-    """Where rows.csv lies; everything below `results` that has both files when not given."""
+    """Where rows.csv lies; when not given, all below `results`, and the tables in README.md and on pages there."""
 
 
 def main(argv: Sequence[str]) -> int:
     """Say which pages changed."""
     chosen = parse(PagesOptions, argv, command="pages").directories
-    found = chosen or tuple(sorted(path.parent for path in Path("results").rglob("rows.csv")))
-    if not found:
+    directories = chosen or tuple(sorted(path.parent for path in Path("results").rglob("rows.csv")))
+    if not directories:
         raise RunError("there is no results/**/rows.csv here; name the directory of an experiment")
-    for directory in found:
+    for directory in directories:
         if not (directory / "rows.csv").is_file():
             raise RunError(f"{directory} has no rows.csv; `sharp reproduce` writes one")
-        page, made = directory / "RESULTS.md", page_from_rows(directory)
-        same = page.is_file() and page.read_text(encoding="utf-8") == made
-        if not same:
-            write_whole(page, made)
-        print(f"{page}: {'as its rows say' if same else 'written'}")
+        _write(directory / "RESULTS.md", page_from_rows(directory))
+    for page in () if chosen else (Path("README.md"), *sorted(Path("results").rglob("RESULTS.md"))):
+        text = page.read_text(encoding="utf-8") if page.is_file() else ""
+        if PLACE.search(text):
+            _write(page, filled(text, Path("results")))
     return 0
+
+
+def _write(page: Path, made: str) -> None:
+    same = page.is_file() and page.read_text(encoding="utf-8") == made
+    if not same:
+        write_whole(page, made)
+    print(f"{page}: {'as its rows say' if same else 'written'}")

@@ -86,6 +86,12 @@ def summary(found: Plan) -> list[str]:
     lines = [f"{found.done} of {found.jobs} jobs are done and not counted."] if found.done else []
     if found.unknown:
         lines.append(f"{found.unknown} jobs make no run; how long they take is not known and not counted.")
+    for learner in dict.fromkeys(found.missing):
+        jobs = found.missing.count(learner)
+        lines.append(
+            f"{jobs} jobs of the {learner} are not counted: it needs PyTorch, which is not installed "
+            "(pip install 'sharpstream[torch]')."
+        )
     if not left:
         return lines or ["There is nothing to measure."]
     lines.append(
@@ -139,6 +145,7 @@ def as_json(found: Plan) -> dict[str, Any]:
         "jobs": found.jobs,
         "done": found.done,
         "unknown": found.unknown,
+        "missing": list(found.missing),
         "workers": found.workers,
         "cpu_hours": found.busy / HOUR,
         "wall_hours": found.wall / HOUR,

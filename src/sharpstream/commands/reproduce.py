@@ -1,5 +1,6 @@
 """`sharp reproduce NAME`: a figure or table of the paper: rows, picture, and published beside ours."""
 
+import functools
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +11,9 @@ import tyro
 
 from sharpstream.commands.options import parse
 from sharpstream.errors import ConfigError
-from sharpstream.experiments.harness import EXPERIMENTS, reproduce
+from sharpstream.experiments.harness import EXPERIMENTS, WorkOff, reproduce
+from sharpstream.experiments.ray_workers import work_off_with_ray
+from sharpstream.experiments.workers import work_off
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +30,10 @@ class ReproduceOptions:
     """Processes at a time, one thread each."""
     only: str = "*"
     """Run only the jobs whose key matches this pattern, such as 'segment0-*'; what is done before is still shown."""
+    engine: Literal["local", "ray"] = "local"
+    """local: processes of this machine; ray: tasks of a Ray cluster (extra `ray`)."""
+    address: str = ""
+    """ray only: the cluster to join, such as ray://head:10001 or auto; one is started here when not given."""
     out: Path | None = None
     """Where everything goes; reproduced/NAME-SCALE-PROTOCOL when not given."""
 
@@ -40,8 +47,20 @@ def main(argv: Sequence[str]) -> int:
         raise ConfigError(f"there is no experiment {options.name!r}; there are: {', '.join(EXPERIMENTS)}")
     out = options.out or default_out(options.name, options.scale, options.protocol)
     command = whole_command(options, out)
+    if options.address and options.engine != "ray":
+        raise ConfigError(f"--address {options.address} goes with --engine ray")
+    work: WorkOff = work_off
+    if options.engine == "ray":
+        work = functools.partial(work_off_with_ray, address=options.address)
     reproduce(
-        options.name, options.scale, options.protocol, out, workers=options.jobs, command=command, only=options.only
+        options.name,
+        options.scale,
+        options.protocol,
+        out,
+        workers=options.jobs,
+        command=command,
+        only=options.only,
+        work=work,
     )
     print((out / "RESULTS.md").read_text())
     print(f"written: {out}")

@@ -12,6 +12,7 @@ import tyro
 from sharpstream.commands.options import parse, settings_beneath
 from sharpstream.config import RunConfig
 from sharpstream.errors import ConfigError
+from sharpstream.factory import learner_for
 from sharpstream.loop import Stopped, finished, run
 from sharpstream.report.progress import display
 from sharpstream.rundir import RunDirectory
@@ -77,6 +78,11 @@ def _options(words: Sequence[str]) -> RunOptions:
     """Flags over the directory's own settings, or over recipe and TOML file: so the line is read twice."""
     options = parse(RunOptions, words, command="run")
     base = settings_beneath(options.directory, options.recipe, options.config, RunConfig())
+    means_sharp = any(word.startswith(("--sharp.", "--engine")) for word in words)  # who sets SHARP up means SHARP
+    if not means_sharp:
+        named = any(word.startswith("--stream.name") for word in words)
+        default = RunConfig(learner=learner_for(options.run.stream if named else base.stream))
+        base = settings_beneath(options.directory, options.recipe, options.config, default)
     return parse(RunOptions, words, command="run", default=RunOptions(directory=options.directory, run=base))
 
 

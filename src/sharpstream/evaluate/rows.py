@@ -1,25 +1,55 @@
-"""A result row, which cannot be built without the regime that made it, and a table that refuses to mix regimes.
+"""A result row, which cannot be built without what made it, and a table that refuses to mix regimes.
 
-In come numbers with their regime, out comes what sets each apart from the others of its table. The language studies
-build rows and show the regime as a column wherever it differs.
+A study measures cells; the harness makes them rows, and the same row stands in the CSV file, on the page and in the
+README. A row reads like a mapping, `row["bits"]`, because each study has columns of its own.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from sharpstream.config import positive, require
 from sharpstream.errors import ConfigError
 
 NOT_APPLICABLE = "-"  # a regime field that means nothing for this learner, such as the carry of a count model
+MADE_BY = ("experiment", "scale", "protocol", "command", "hardware", "software")
+Cells = dict[str, Any]  # what a study measured: its columns, before the harness says what made them
+
+
+class Row(Mapping[str, Any]):
+    """One line of results: a study's own columns, and what made them (`MADE_BY`: command, commit, versions, machine).
+
+    >>> made = dict.fromkeys(MADE_BY, "x")
+    >>> Row({**made, "arm": "sharp", "bits": 2.5})["bits"]
+    2.5
+    >>> Row({"arm": "sharp", "bits": 2.5})
+    Traceback (most recent call last):
+        ...
+    sharpstream.errors.ConfigError: a result row without experiment, scale, protocol, command, hardware, software: ...
+    """
+
+    __slots__ = ("_cells",)
+
+    def __init__(self, cells: Mapping[str, Any]) -> None:
+        self._cells = dict(cells)
+        missing = [name for name in MADE_BY if not _one_line(self._cells.get(name))]
+        if missing:
+            raise ConfigError(f"a result row without {', '.join(missing)}: it must say what made it, each in one line")
+
+    def __getitem__(self, name: str) -> Any:
+        return self._cells[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._cells)
+
+    def __len__(self) -> int:
+        return len(self._cells)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Regime:
-    """How a number came about. Every field must be given: a default would be a claim nobody made."""
+    """How a number in bits came about. Every field must be given: a default would be a claim nobody made."""
 
-    protocol: str
-    """fair or paper."""
     clip: float | None
     """Cap on each token's bits before averaging; None: true bits."""
     train_context: int | str
@@ -32,48 +62,26 @@ class Regime:
     """Tokens between updates: 1 is strictly online."""
     token_budget: int
     """Tokens learned from before this number was taken."""
-    seed: int
-    hardware: str
-    """Processor and cores: `machine.describe().hardware`."""
-    software: str
-    """Versions: `machine.describe().software`."""
-    command: str
-    """What to type to get this number again."""
 
     def __post_init__(self) -> None:
         positive(self, "update_interval")
         require(isinstance(self.token_budget, int) and self.token_budget >= 0, self, "token_budget", "an integer ≥ 0")
         require(self.clip is None or self.clip > 0.0, self, "clip", "a positive number of bits, or None")
-        for name in ("protocol", "carry", "hardware", "software", "command"):
-            require(_one_line(getattr(self, name)), self, name, "one line of text, not empty")
+        require(_one_line(self.carry), self, "carry", "one line of text, not empty")
+
+    def cells(self) -> Cells:
+        """As columns of a row."""
+        return asdict(self)
 
 
 # Seeds are repetitions, and the command and versions say how to repeat: rows that differ only there belong together.
-COMPARED = tuple(field.name for field in fields(Regime) if field.name not in ("seed", "command", "software"))
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResultRow:
-    """One number: which experiment, which arm, on what, which metric, its value and its regime."""
-
-    experiment: str
-    arm: str
-    stream: str
-    metric: str
-    """bits, bits_clipped, accuracy, forward_bits, seconds_per_1000_tokens, …"""
-    value: float
-    regime: Regime
-
-    def __post_init__(self) -> None:
-        require(isinstance(self.regime, Regime), self, "regime", "a Regime: a number without one cannot be compared")
-        for name in ("experiment", "arm", "stream", "metric"):
-            require(_one_line(getattr(self, name)), self, name, "one line of text, not empty")
+COMPARED = ("protocol", *(field.name for field in fields(Regime)), "hardware")
 
 
 class Table:
     """Rows of one regime; or, with `mixed`, of several, and then the regime is one of the columns."""
 
-    def __init__(self, rows: Sequence[ResultRow], *, mixed: bool = False) -> None:
+    def __init__(self, rows: Sequence[Row], *, mixed: bool = False) -> None:
         self.rows = tuple(rows)
         self.mixed = mixed
         self.differing = regime_differences(self.rows)
@@ -84,17 +92,17 @@ class Table:
                 "which shows the regime as a column"
             )
 
-    def regime_label(self, row: ResultRow) -> str:
+    def regime_label(self, row: Row) -> str:
         """What sets this row's regime apart from others in the table; all of it when nothing does."""
         names = tuple(self.differing) or COMPARED
-        return ", ".join(f"{name.replace('_', ' ')} {_shown(getattr(row.regime, name))}" for name in names)
+        return ", ".join(f"{name.replace('_', ' ')} {_shown(row[name])}" for name in names)
 
 
-def regime_differences(rows: Sequence[ResultRow]) -> Mapping[str, list[Any]]:
+def regime_differences(rows: Sequence[Row]) -> Mapping[str, list[Any]]:
     """The regime fields in which rows differ, with the values found; "-" agrees with anything."""
     differing = {}
     for name in COMPARED:
-        values = list(dict.fromkeys(getattr(row.regime, name) for row in rows))
+        values = list(dict.fromkeys(row[name] for row in rows))
         values = [value for value in values if value != NOT_APPLICABLE]
         if len(values) > 1:
             differing[name] = values

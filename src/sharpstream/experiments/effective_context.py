@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from sharpstream.config import RecurrentConfig, RunConfig, SharpConfig, StreamConfig, TransformerConfig
 from sharpstream.errors import ConfigError
 from sharpstream.evaluate.context import RESET_LENGTHS, ContextPoint, used_context
+from sharpstream.evaluate.rows import Cells, Row
 from sharpstream.experiments import recipes
-from sharpstream.experiments.harness import Experiment, Finding, Job, Row
+from sharpstream.experiments.harness import Experiment, Finding, Job
 from sharpstream.experiments.language.arms import SIZES, run_of
 from sharpstream.experiments.language.measure import Span, read
 from sharpstream.frozen import opened
@@ -104,7 +105,7 @@ def with_levels(sharp: SharpConfig, levels: int) -> SharpConfig:
     return replace(sharp, levels=levels, sleep=replace(sharp.sleep, replay_length=length))
 
 
-def work(job: Job, directory: Path) -> list[Row]:
+def work(job: Job, directory: Path) -> list[Cells]:
     """Learn once, then score frozen with every length of memory."""
     config, scale = config_of(job.settings), SCALES[job.settings["scale"]]
     tokens = _unseen(config, scale)

@@ -11,7 +11,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,9 @@ from sharpstream.config_files import to_dict
 from sharpstream.errors import ConfigError, RunError, SharpError
 from sharpstream.evaluate.machine import describe
 from sharpstream.evaluate.pairs import Estimate
+from sharpstream.evaluate.rows import Cells, Row
 from sharpstream.evaluate.verdicts import NOT_RUN, Claim, verdict
+from sharpstream.experiments.answers import answer
 from sharpstream.experiments.pace import Progress
 from sharpstream.experiments.speed import kind_of
 from sharpstream.experiments.workers import work_off
@@ -33,7 +35,8 @@ from sharpstream.rundir import differences
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Row = dict[str, Any]
+WorkOff = Callable[[Mapping[str, Callable[[], object]], int, Progress], dict[str, SharpError]]
+TOO_SMALL = "too small to say"  # at the scale `quick`, whatever came out
 MADE = "<!-- made from rows.csv: `sharp pages` makes it again; write above or below -->"
 END = "<!-- end of what is made -->"
 EXPERIMENTS = {
@@ -54,6 +57,8 @@ EXPERIMENTS = {
     "wall-time": "sharpstream.experiments.language.wall_time",
     "effective-context": "sharpstream.experiments.effective_context",
     "frontier": "sharpstream.experiments.language.frontier",
+    "frontier-texts": "sharpstream.experiments.language.frontier_texts",
+    "experts": "sharpstream.experiments.experts",
 }
 
 
@@ -88,7 +93,7 @@ class Experiment:
     name: str
     title: str
     jobs: Callable[[str, str], Sequence[Job]]  # (scale, protocol) → jobs
-    work: Callable[[Job, Path], list[Row]]
+    work: Callable[[Job, Path], list[Cells]]
     figure: Callable[[Sequence[Row]], "Figure"]
     findings: Callable[[Sequence[Row]], Sequence[Finding]]
     runs: Callable[[Job], Sequence[RunConfig]] | None = None
@@ -111,7 +116,15 @@ def experiment_named(name: str) -> Experiment:
 
 
 def reproduce(
-    name: str, scale: str, protocol: str, out: Path, *, workers: int, command: str, only: str = "*"
+    name: str,
+    scale: str,
+    protocol: str,
+    out: Path,
+    *,
+    workers: int,
+    command: str,
+    only: str = "*",
+    work: WorkOff = work_off,
 ) -> list[Row]:
     """Run what is missing of the jobs whose key matches `only`, then write rows, pictures and RESULTS.md; all rows.
 
@@ -121,10 +134,10 @@ def reproduce(
     jobs = experiment.jobs(scale, protocol)
     wanted = chosen(name, jobs, only)
     missing = [job for job in wanted if not job_file(out, job).exists()]
-    failed = _run(experiment, wanted, missing, out, workers) if missing else {}
+    failed = _run(experiment, wanted, missing, out, workers, work) if missing else {}
     done = [job for job in jobs if job_file(out, job).exists()]
     stamp = {"experiment": name, "scale": scale, "protocol": protocol, "command": command}
-    rows = [{**stamp, **row} for job in done for row in _rows(experiment, job, job_file(out, job))]
+    rows = [Row({**stamp, **cells}) for job in done for cells in _cells(experiment, job, job_file(out, job))]
     if rows:
         _write(experiment, rows, out, command, (len(done), len(jobs)))
     if failed:
@@ -145,9 +158,14 @@ def _write(experiment: Experiment, rows: Sequence[Row], out: Path, command: str,
     write_whole(page, placed(_text(page), results_page(experiment, rows, command, pictures, done)))
 
 
+def read_rows(out: Path) -> list[Row]:
+    """The rows of an experiment's directory."""
+    return [Row(cells) for cells in rows_from_csv((out / "rows.csv").read_text(encoding="utf-8"))]
+
+
 def page_from_rows(out: Path) -> str:
     """The page made again from rows.csv, also where the jobs are no longer there."""
-    page, rows = out / "RESULTS.md", rows_from_csv((out / "rows.csv").read_text(encoding="utf-8"))
+    page, rows = out / "RESULTS.md", read_rows(out)
     experiment, old = experiment_named(rows[0]["experiment"]), _text(page)
     kept = (out / "jobs").is_dir()
     jobs = experiment.jobs(rows[0]["scale"], rows[0]["protocol"]) if kept else []
@@ -180,7 +198,8 @@ def job_file(out: Path, job: Job) -> Path:
     return out / "jobs" / f"{job.key}.json"
 
 
-def _rows(experiment: Experiment, job: Job, path: Path) -> list[Row]:
+def _cells(experiment: Experiment, job: Job, path: Path) -> list[Cells]:
+    """What a finished job measured; an error when it was made with other settings than the job has now."""
     try:
         done = json.loads(path.read_text())
         found = differences(json.loads(json.dumps(dict(job.settings))), done["settings"])
@@ -232,27 +251,41 @@ def do_job(name: str, job: Job, out: Path) -> None:
 
 
 def _run(
-    experiment: Experiment, wanted: Sequence[Job], missing: Sequence[Job], out: Path, workers: int
+    experiment: Experiment, wanted: Sequence[Job], missing: Sequence[Job], out: Path, workers: int, work: WorkOff
 ) -> dict[str, SharpError]:
     """All missing jobs, as many at once as there are workers; those that failed. Done ones tell how long they take."""
     runs = experiment.runs or (lambda job: [])
     tokens = {job.key: sum(config.tokens for config in runs(job)) for job in missing}
     scored = {job.key: experiment.scored(job) for job in missing}
     kinds = {job.key: tuple(kind_of(config, vocabulary=0) for config in runs(job)) for job in wanted}
-    tasks = {job.key: functools.partial(do_job, experiment.name, job, out) for job in missing}
+    place = out.resolve()  # a worker may stand elsewhere
+    tasks = {job.key: functools.partial(do_job, experiment.name, job, place) for job in missing}
     progress = Progress(tokens, scored, kinds, out / "runs", workers, len(wanted) - len(missing))
-    return work_off(tasks, workers, progress)
+    return work(tasks, workers, progress)
+
+
+def shown_findings(experiment: Experiment, rows: Sequence[Row]) -> list[Finding]:
+    """What a page says of the claims; a quick look is too small to judge any of them."""
+    findings = list(experiment.findings(rows))
+    if rows[0]["scale"] != "quick":
+        return findings
+    return [replace(f, verdict=f.verdict if f.verdict == NOT_RUN else TOO_SMALL) for f in findings]
+
+
+def _paragraph(text: str) -> list[str]:
+    return [text, ""] if text else []
 
 
 def results_page(
     experiment: Experiment, rows: Sequence[Row], command: str, pictures: Iterable[str], done: tuple[int, int]
 ) -> str:
-    """RESULTS.md: the command, published beside ours, the experiment's own tables, the pictures."""
-    lines = [f"# {experiment.name}: {experiment.title}", "", f"`{command}`", ""]
+    """RESULTS.md: the answer, the command, published beside ours, the experiment's own tables, the pictures."""
+    findings = shown_findings(experiment, rows)
+    lines = [f"# {experiment.name}: {experiment.title}", "", *_paragraph(answer(findings)), f"`{command}`", ""]
     if done[0] < done[1]:
         lines += [f"**Not finished: {done[0]} of {done[1]} jobs.** Repeat the command to go on.", ""]
     lines += ["| claim | published | here | verdict |", "|---|---|---|---|"]
-    lines += [f"| {f.claim} | {f.published} | {f.ours} | **{f.verdict}** |" for f in experiment.findings(rows)]
+    lines += [f"| {f.claim} | {f.published} | {f.ours} | **{f.verdict}** |" for f in findings]
     lines += ["", *filter(None, [experiment.page(rows).strip("\n")])]
     lines += [line for name in pictures for line in ("", f"![{name.replace('-', ' ')}]({name}.png)")]
     digest = hashlib.sha256(rows_as_csv(rows).encode()).hexdigest()[:12]

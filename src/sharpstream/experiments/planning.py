@@ -14,6 +14,7 @@ from sharpstream.errors import ConfigError
 from sharpstream.experiments.harness import Experiment, Job, chosen, experiment_named, job_file
 from sharpstream.experiments.pace import wall_time
 from sharpstream.experiments.speed import Kind, Source, Speed, kind_of, measure, sleeps_of, source_of
+from sharpstream.factory import available
 
 Measure = Callable[[RunConfig, Source], Speed]
 
@@ -69,6 +70,7 @@ class Plan:
     workers: int
     wall: float  # seconds from start to end
     drawn: tuple[str, ...]  # streams that are not here: measured on drawn tokens
+    missing: tuple[str, ...]  # learners that need something that is not installed: their jobs are not counted
     unforeseen: bool  # some learners sleep by novelty: nobody knows when
 
     @property
@@ -95,7 +97,8 @@ def plan(
     wanted = chosen(name, jobs, only)
     missing = [job for job in wanted if not job_file(out, job).exists()]
     configs = {job.key: runs(job) for job in missing}
-    known = [job for job in missing if configs[job.key]]
+    lacking = {job.key: [c.learner for c in configs[job.key] if not available(c)] for job in missing}
+    known = [job for job in missing if configs[job.key] and not lacking[job.key]]
     sources = cache(source_of)
     loads = {job.key: loads_of(configs[job.key], experiment.scored(job), sources) for job in known}
     every_run = [config for job in known for config in configs[job.key]]
@@ -105,7 +108,8 @@ def plan(
         arms=_arms(known, loads, costs),
         jobs=len(wanted),
         done=len(wanted) - len(missing),
-        unknown=len(missing) - len(known),
+        unknown=sum(not configs[job.key] for job in missing),
+        missing=tuple(learner for job in missing for learner in lacking[job.key][:1]),
         workers=workers,
         wall=wall_time([costs[job.key].seconds for job in known], workers),
         drawn=tuple(sorted({run.stream.name for run in every_run if not sources(run.stream).here})),

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from sharpstream.config import RunConfig, SharpConfig
-from sharpstream.evaluate.machine import describe
 from sharpstream.evaluate.protocols import EvaluationProtocol
 from sharpstream.evaluate.rows import NOT_APPLICABLE, Regime
 from sharpstream.learners.contract import Learner
@@ -32,23 +31,16 @@ def _published_sharp(sharp: SharpConfig) -> SharpConfig:
     return replace(sharp, cells="uniform", sleep=replace(sharp.sleep, reset_on_sleep=True, replay_noise=0.1))
 
 
-def regime_of(
-    learner: Learner, config: RunConfig, protocol: EvaluationProtocol, *, clip: float | None, command: str
-) -> Regime:
+def regime_of(learner: Learner, *, clip: float | None, tokens: int) -> Regime:
     """How this learner's number came about; what a learner does not say of itself does not apply to it."""
-    machine, said = describe(), learner.regime
+    said = learner.regime
     return Regime(
-        protocol=protocol.name,
         clip=clip,
         train_context=_known(said.get("train_context", said.get("window"))),
         score_context=_known(said.get("score_context", "carried")),
         carry=str(said.get("carry", NOT_APPLICABLE)),
         update_interval=int(said.get("update_interval", 1)),
-        token_budget=config.tokens,
-        seed=config.seed,
-        hardware=machine.hardware,
-        software=machine.software,
-        command=command,
+        token_budget=tokens,
     )
 
 

@@ -12,15 +12,14 @@ import numpy as np
 from sharpstream.config import SharpConfig
 from sharpstream.errors import RunError
 from sharpstream.learners.contract import Array, State, check_state_tokens
+from sharpstream.learners.sharp_fields import differing, fields, in_table_order, trained_awake
 from sharpstream.learners.sharp_parameters import active_names
 from sharpstream.learners.sharp_wake import Mind
 
 if TYPE_CHECKING:
     from sharpstream.learners.sharp import Sharp
 
-PER_LEVEL = {"ema": "ema", "recon.sum": "recon_sum", "recon.count": "recon_count", "updates": "updates"}
 MOST = np.iinfo(np.int64).max // 2  # above any count, below where one more would overflow
-COUNTERS = ("observed", "clock", "tagged", "since_sleep", "floor")
 
 
 def make_mind(config: SharpConfig) -> Mind:
@@ -58,6 +57,24 @@ def make_mind(config: SharpConfig) -> Mind:
     )
 
 
+def _held(config: SharpConfig, mind: Mind) -> dict[str, Array]:
+    """Name → where that field of the table lies in the mind: views, through which it is read and written.
+
+    Not here: the tags, a ring whose order is no part of the state, and what the learner counts itself.
+    """
+    held = {f"hidden.{level}": mind.hidden[level - 1] for level in range(1, config.levels + 1)}
+    for level in trained_awake(config):
+        held[f"carried.{level}"] = mind.carried[level - 1]
+        window = mind.windows[level - 1] if level > 1 else mind.inputs if config.input_size else mind.tokens
+        held[f"window.{level}"] = window[len(window) - int(mind.fill[level - 1]) :]  # the filled part, oldest first
+    held |= {"ema": mind.ema, "recon.sum": mind.recon_sum, "recon.count": mind.recon_count, "updates": mind.updates}
+    for name in ("observed", "clock", "tagged", "since_sleep", "floor"):
+        held[name] = getattr(mind, name).reshape(())  # one number
+    if config.credit == "on-tick":
+        held |= {"credit.pending": mind.pending[1:], "credit.ticks": mind.ticks[1:]}
+    return held
+
+
 def tags_in_order(mind: Mind) -> tuple[Array, Array]:
     """The tagged (h¹, c²), oldest first: copies, (n, H) each."""
     count, capacity = int(mind.tag_count[0]), len(mind.tags_hidden)
@@ -65,102 +82,67 @@ def tags_in_order(mind: Mind) -> tuple[Array, Array]:
     return mind.tags_hidden[order], mind.tags_context[order]
 
 
-def _windows(learner: "Sharp") -> dict[str, Array]:
-    """Name → the filled part of each window, oldest first (views)."""
-    mind, config = learner.mind, learner.config
-    lowest = mind.inputs if config.input_size else mind.tokens
-    windows = {"window.1": lowest[len(lowest) - int(mind.fill[0]) :]}
-    if config.train_upper_awake:
-        for level in range(2, config.levels + 1):
-            windows[f"window.{level}"] = mind.windows[level - 1][config.window - int(mind.fill[level - 1]) :]
-    return windows
-
-
 def state_dict(learner: "Sharp") -> State:
     """Copies of everything that decides what happens next."""
-    layout, model, mind = learner.layout, learner.model, learner.mind
+    layout, model, config = learner.layout, learner.model, learner.config
     state: State = {name: layout.view(model.p, name).copy() for name in layout.names}
-    for name in active_names(learner.config, layout):
+    for name in active_names(config, layout):
         state[f"adam.m.{name}"] = layout.view(model.m, name).copy()
         state[f"adam.v.{name}"] = layout.view(model.v, name).copy()
-    for level in range(1, learner.config.levels + 1):
-        state[f"hidden.{level}"] = mind.hidden[level - 1].copy()
-        if level == 1 or learner.config.train_upper_awake:
-            state[f"carried.{level}"] = mind.carried[level - 1].copy()
-    state |= {name: window.copy() for name, window in _windows(learner).items()}
-    state |= {name: getattr(mind, field).copy() for name, field in PER_LEVEL.items()}
-    state |= {name: getattr(mind, name)[0].copy() for name in COUNTERS}
-    state |= {"sleeps": np.array(learner.sleeps), "seed": np.array(learner.seed)}
-    if learner.config.credit == "on-tick":
-        state |= {"credit.pending": mind.pending[1:].copy(), "credit.ticks": mind.ticks[1:].copy()}
-    state["tags.hidden"], state["tags.context"] = tags_in_order(mind)
-    return {name: np.asarray(array) for name, array in state.items()}
+    held = {name: view.copy() for name, view in _held(config, learner.mind).items()}
+    held |= {"sleeps": np.array(learner.sleeps), "seed": np.array(learner.seed)}
+    held["tags.hidden"], held["tags.context"] = tags_in_order(learner.mind)
+    return state | in_table_order(config, held)
 
 
 def load_state_dict(learner: "Sharp", state: Mapping[str, Array]) -> None:
     """Continue from a state; every array is checked before any is written."""
     _check(learner, state)
-    layout, model, mind = learner.layout, learner.model, learner.mind
+    layout, model, mind, config = learner.layout, learner.model, learner.mind, learner.config
     for name in layout.names:
         layout.view(model.p, name)[...] = state[name]
-    for name in active_names(learner.config, layout):
+    for name in active_names(config, layout):
         layout.view(model.m, name)[...] = state[f"adam.m.{name}"]
         layout.view(model.v, name)[...] = state[f"adam.v.{name}"]
-    for level in range(1, learner.config.levels + 1):
-        mind.hidden[level - 1] = state[f"hidden.{level}"]
-        if level == 1 or learner.config.train_upper_awake:
-            mind.carried[level - 1] = state[f"carried.{level}"]
-            mind.fill[level - 1] = len(state[f"window.{level}"])
-    for name, window in _windows(learner).items():
-        window[...] = state[name]
-    for name, field in PER_LEVEL.items():
-        getattr(mind, field)[...] = state[name]
-    for name in COUNTERS:
-        getattr(mind, name)[0] = state[name]
-    if learner.config.credit == "on-tick":
-        mind.pending[1:], mind.ticks[1:] = state["credit.pending"], state["credit.ticks"]
+    for level in trained_awake(config):
+        mind.fill[level - 1] = len(state[f"window.{level}"])  # first: it says where the windows lie
+    for name, view in _held(config, mind).items():
+        view[...] = state[name]
     learner.sleeps, learner.seed = int(state["sleeps"]), int(state["seed"])
     count = len(state["tags.hidden"])
     mind.tags_hidden[:count], mind.tags_context[:count] = state["tags.hidden"], state["tags.context"]
     mind.tag_count[0], mind.tag_next[0] = count, count % len(mind.tags_hidden)
     desk = learner.desk
-    desk.stale[0] = learner.config.levels
+    desk.stale[0] = config.levels
     desk.tagging[0] = desk.due[0] = desk.failed[0] = desk.lowest.aligned[0] = 0
 
 
 def _check(learner: "Sharp", state: Mapping[str, Array]) -> None:
     """Refuse a state whose names, shapes, kinds or contents cannot be this learner's."""
-    own = state_dict(learner)
+    own, table = state_dict(learner), fields(learner.config)
     if own.keys() != state.keys():
-        differing = ", ".join(sorted(own.keys() ^ state.keys())[:5])
-        raise RunError(f"this state is not of this learner: the arrays {differing} are missing or unknown")
-    rows = {name: learner.config.window for name in own if name.startswith("window.")}
-    rows |= dict.fromkeys(("tags.hidden", "tags.context"), learner.config.sleep.tags)
+        raise RunError(f"this state is not of this learner: the arrays {differing(own, state)} are missing or unknown")
     for name, mine in own.items():
         given = np.asarray(state[name])
-        variable = name in rows  # windows and tags may be part full
-        shape_fits = given.ndim == mine.ndim and given.shape[variable:] == mine.shape[variable:]
-        if not shape_fits or given.dtype.kind != mine.dtype.kind or (variable and len(given) > rows[name]):
+        alike = given.shape == mine.shape and given.dtype.kind == mine.dtype.kind
+        if not (table[name].fits(given) if name in table else alike):
             raise RunError(
                 f"the state's {name} is {given.dtype} {given.shape}, but this learner's is {mine.dtype} {mine.shape}"
             )
+        _check_values(name, given, name.startswith("adam.v.") or (name in table and not table[name].below_zero))
     if len(state["tags.hidden"]) != len(state["tags.context"]):
         raise RunError("the state's tags.hidden and tags.context differ in length")
-    for name in own:
-        _check_values(name, np.asarray(state[name]))
     if not learner.config.input_size:
         check_state_tokens("window.1", np.asarray(state["window.1"]), learner.vocabulary)
 
 
-def _check_values(name: str, given: Array) -> None:
+def _check_values(name: str, given: Array, never_below_zero: bool) -> None:
     """Refuse numbers that no learning leaves behind: a count or a seed below 0, squares below 0, nothing finite."""
     if given.dtype.kind == "i":
-        sound = bool((given >= 0).all() and (given < MOST).all())
+        sound = bool((given < MOST).all())
     else:
         sound = bool(np.isfinite(given).all()) or (name == "floor" and bool(given == np.inf))
-        if name.startswith("adam.v.") or name in ("ema", "recon.sum", "floor"):
-            sound = sound and bool((given >= 0).all())
-    if not sound:
+    if not sound or (never_below_zero and bool((given < 0).any())):
         raise RunError(f"the state's {name} holds numbers that no learning leaves behind")
 
 

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from sharpstream.errors import RunError
 from sharpstream.learners.contract import Array, State
+from sharpstream.learners.sharp_fields import differing, in_table_order, trained_awake
 
 if TYPE_CHECKING:
     from sharpstream.reference.sharp import ReferenceSharp
@@ -46,24 +47,30 @@ def state_dict(learner: "ReferenceSharp") -> State:
         kept = optimizer.state.get(parameter, {})
         state[f"adam.m.{name}"] = _numpy(kept.get("exp_avg", torch.zeros_like(parameter)))
         state[f"adam.v.{name}"] = _numpy(kept.get("exp_avg_sq", torch.zeros_like(parameter)))
+    return state | in_table_order(learner.config, _held(learner))
+
+
+def _held(learner: "ReferenceSharp") -> State:
+    """What the table of fields asks for, from where the reference keeps it."""
+    held: State = {}
     for i, level in enumerate(learner.levels):
-        state[f"hidden.{level}"] = _numpy(learner.h[i])
-        if level == 1 or learner.config.train_upper_awake:
-            state[f"carried.{level}"] = _numpy(learner.carried[i])
-            state[f"window.{level}"] = _window(learner, i)
-    state |= {"ema": np.array(learner.ema), "recon.sum": np.array(learner.recon_sum)}
-    state |= {"recon.count": np.array(learner.recon_count), "updates": np.array(learner.updates)}
+        held[f"hidden.{level}"] = _numpy(learner.h[i])
+        if level in trained_awake(learner.config):
+            held[f"carried.{level}"] = _numpy(learner.carried[i])
+            held[f"window.{level}"] = _window(learner, i)
+    held |= {"ema": np.array(learner.ema), "recon.sum": np.array(learner.recon_sum)}
+    held |= {"recon.count": np.array(learner.recon_count), "updates": np.array(learner.updates)}
     for name in ("observed", "clock", "sleeps", "tagged", "seed"):
-        state[name] = np.array(vars(learner)[name], dtype=np.int64)
-    state["since_sleep"] = np.array(learner.since_sleep[0], dtype=np.int64)
-    state["floor"] = np.array(learner.floor[0])
+        held[name] = np.array(vars(learner)[name], dtype=np.int64)
+    held["since_sleep"] = np.array(learner.since_sleep[0], dtype=np.int64)
+    held["floor"] = np.array(learner.floor[0])
     if learner.on_tick:
-        state["credit.pending"] = _stacked(learner.pending[1:], learner.pending[0])
-        state["credit.ticks"] = np.array(learner.ticks[1:], dtype=np.int64)
+        held["credit.pending"] = _stacked(learner.pending[1:], learner.pending[0])
+        held["credit.ticks"] = np.array(learner.ticks[1:], dtype=np.int64)
     hidden, context = zip(*learner.tags, strict=True) if learner.tags else ((), ())
-    state["tags.hidden"] = _stacked(hidden, learner.h[0])
-    state["tags.context"] = _stacked(context, learner.zeros(learner.config.width))
-    return state
+    held["tags.hidden"] = _stacked(hidden, learner.h[0])
+    held["tags.context"] = _stacked(context, learner.zeros(learner.config.width))
+    return held
 
 
 def _window(learner: "ReferenceSharp", i: int) -> Array:
@@ -81,10 +88,9 @@ def _stacked(rows: "list[Tensor] | tuple[Tensor, ...]", like: Tensor) -> Array:
 
 def load_state_dict(learner: "ReferenceSharp", state: Mapping[str, Array]) -> None:
     """Continue from a state; names must be exactly the expected ones."""
-    expected = state_dict(learner).keys()
-    if expected != state.keys():
-        differing = ", ".join(sorted(expected ^ state.keys())[:5])
-        raise RunError(f"this state is not of this learner: the arrays {differing} are missing or unknown")
+    own = state_dict(learner)
+    if own.keys() != state.keys():
+        raise RunError(f"this state is not of this learner: the arrays {differing(own, state)} are missing or unknown")
     load_parameters(learner, state)
     learner.observed, learner.clock = int(state["observed"]), int(state["clock"])
     learner.sleeps, learner.tagged, learner.seed = int(state["sleeps"]), int(state["tagged"]), int(state["seed"])
@@ -106,7 +112,7 @@ def _load_memories(learner: "ReferenceSharp", state: Mapping[str, Array]) -> Non
 
     for i, level in enumerate(learner.levels):
         learner.h[i] = tensor(state[f"hidden.{level}"])
-        if level == 1 or learner.config.train_upper_awake:
+        if level in trained_awake(learner.config):
             learner.carried[i] = tensor(state[f"carried.{level}"])
             rows = state[f"window.{level}"]
             tokens = rows.ndim == 1

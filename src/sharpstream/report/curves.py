@@ -30,12 +30,13 @@ def learning_curve(
     levels: Sequence[Level] = NONLINEAR_LEVELS,
     window: int | None = None,
     arm: str = "sharp",
+    beside: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]] | None = None,
     title: str = "Learning from a stream, one token at a time",
     ylabel: str = "share of wrong guesses",
 ) -> "Figure":
     """Error against tokens, sleeps as ticks along the bottom, known levels labelled at the right edge.
 
-    `window` is how many tokens each error is the mean of, for the legend.
+    `window` is how many tokens each error is the mean of, for the legend; `beside` are curves of other arms.
     """
     x, y = _paired(tokens, error)
     figure = new_figure(7.5, 4.2)
@@ -43,11 +44,14 @@ def learning_curve(
     style = arm_style(arm)
     over = f"{style.label}, over the last {window:,} tokens" if window else style.label
     axes.plot(x, y, color=style.colour, linewidth=1.8 if len(x) <= 100 else 1.2, label=over)
+    for name, pair in (beside or {}).items():
+        other = arm_style(name)
+        axes.plot(*_paired(*pair), color=other.colour, linestyle=other.line, linewidth=1.4, label=other.label)
     _mark_sleeps(axes, np.asarray(sleeps, dtype=np.float64))
     _mark_levels(axes, levels, y)
     axes.set(title=title, xlabel="tokens seen (each one once)", ylabel=ylabel)
     _tokens_axis(axes, float(x.max()))
-    figure.legend(loc="outside lower center", ncols=2)
+    figure.legend(loc="outside lower center", ncols=3)
     return figure
 
 

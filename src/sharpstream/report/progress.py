@@ -56,8 +56,8 @@ class Pace:
 class Lines(Silent):
     """Plain lines, one every few seconds: for logs, pipes and CI."""
 
-    def __init__(self, total: int, every: float = 10.0) -> None:
-        self.total, self.every, self.last = total, every, time.monotonic()
+    def __init__(self, total: int, every: float = 10.0, unit: str = "tokens") -> None:
+        self.total, self.every, self.last, self.unit = total, every, time.monotonic(), unit
         self.pace = Pace(total)
 
     def update(self, tokens: int, bits: float) -> None:
@@ -65,7 +65,7 @@ class Lines(Silent):
         if time.monotonic() - self.last < self.every and tokens < self.total:
             return
         self.last = time.monotonic()
-        print(f"{tokens:,} of {self.total:,} tokens, {rate}/s, {bits:.3f} bits, {left} left", file=sys.stderr)
+        print(f"{tokens:,} of {self.total:,} {self.unit}, {rate}/s, {bits:.3f} bits, {left} left", file=sys.stderr)
 
     def note(self, text: str) -> None:
         print(text, file=sys.stderr)
@@ -82,12 +82,12 @@ class Lines(Silent):
 class Bar(Silent):
     """A rich progress bar with tokens/s, bits and time left."""
 
-    def __init__(self, total: int, start: int = 0) -> None:
+    def __init__(self, total: int, start: int = 0, unit: str = "tokens") -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
 
         columns = (
-            TextColumn("[bold]{task.completed:,}[/] of {task.total:,} tokens"),
+            TextColumn(f"[bold]{{task.completed:,}}[/] of {{task.total:,}} {unit}"),
             BarColumn(),
             TextColumn("{task.fields[rate]}/s"),
             TextColumn("{task.fields[bits]} bits"),
@@ -114,9 +114,9 @@ class Bar(Silent):
         self.progress.stop()
 
 
-def display(total: int, start: int = 0) -> Bar | Lines:
+def display(total: int, start: int = 0, unit: str = "tokens") -> Bar | Lines:
     """The right one for where standard error goes."""
-    return Bar(total, start) if sys.stderr.isatty() else Lines(total)
+    return Bar(total, start, unit) if sys.stderr.isatty() else Lines(total, unit=unit)
 
 
 def clock(seconds: float) -> str:

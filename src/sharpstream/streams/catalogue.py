@@ -83,6 +83,7 @@ ENTRIES = (
     ),
 )
 BUILT_IN_NAMES = tuple(entry.name for entry in ENTRIES)
+SYNTHETIC = tuple(entry.name for entry in ENTRIES if entry.kind == "synthetic")
 
 
 def added_names() -> tuple[str, ...]:

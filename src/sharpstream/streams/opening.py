@@ -27,6 +27,15 @@ def open_stream(config: StreamConfig, *, seed: int) -> Stream:
     if config.name in catalogue.added_names():
         return open_store(places.added_base(config.name)).stream(config.start, config.end)
     path = Path(config.name).expanduser()
+    table, _, column = config.name.rpartition(":")
+    if table.endswith(".csv") and not _exists(path) and _exists(Path(table).expanduser()):
+        from sharpstream.streams.columns import open_column
+
+        return open_column(Path(table).expanduser(), column, start=config.start, end=config.end)
+    if path.suffix == ".npy" and _exists(path):
+        from sharpstream.streams.columns import open_array
+
+        return open_array(path, start=config.start, end=config.end)
     if _exists(path):
         from sharpstream.streams.files import open_file
 

@@ -13,20 +13,19 @@ from sharpstream.streams.text import Encoder, TokenBytes, symbols_of
 NAME = "python-docs"
 
 
-@cache
-def text() -> str:
-    """All topics in the order of their names."""
+def help_topics() -> bytes:
+    """All topics in the order of their names, as they are."""
     try:
         from pydoc_data.topics import topics
     except ImportError as problem:
         raise DataError("this Python came without its help topics (pydoc_data); choose another stream") from problem
-    return "\n".join(topics[name] for name in sorted(topics))
+    return "\n".join(topics[name] for name in sorted(topics)).encode()
 
 
 @cache
 def documentation() -> TokenBytes:
     """The topics as letters."""
-    return Encoder("letters").encode(text().encode())
+    return Encoder("letters").encode(help_topics())
 
 
 def open_python_docs(start: int = 0, end: int | None = None) -> ArrayStream:

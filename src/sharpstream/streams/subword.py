@@ -123,7 +123,7 @@ def frozen_vectors(config: SubwordConfig, vocabulary: int) -> tuple[Vectors, str
 
 
 def _built_in_store() -> Store:
-    text = python_docs.text()
+    text = python_docs.help_topics().decode()
     digest = hashlib.sha256(text.encode()).hexdigest()
     base = places.corpus_base(f"{BUILT_IN}-{digest[:12]}")
     if has_store(base):

@@ -107,3 +107,21 @@ def encode_file(path: Path, alphabet: Alphabet, size: int = CHUNK) -> Iterator[T
         yield tokens
     if not said_something:
         raise StreamError(f"{path} is empty" if path.stat().st_size == 0 else f"{path} has no letters a-z in it")
+
+
+def encode_for(data: bytes, symbols: tuple[str, ...]) -> npt.NDArray[np.int32]:
+    """Bytes as tokens of a stream that shows its tokens so: letters, bytes, or single characters; others are refused.
+
+    >>> encode_for(b"Hi, you", symbols_of("letters")).tolist(), encode_for(b"BA", ("A", "B")).tolist()
+    ([8, 9, 0, 25, 15, 21], [1, 0])
+    """
+    for alphabet in ("letters", "bytes"):
+        if symbols == symbols_of(alphabet):
+            return Encoder(alphabet).encode(data).astype(np.int32)
+    place = {symbol: token for token, symbol in enumerate(symbols)}
+    text = [character for character in data.decode("utf-8", "replace") if not character.isspace() or character in place]
+    unknown = next((character for character in text if character not in place), None)
+    if unknown is not None:
+        shown = " ".join(symbols[:8]) + (" …" if len(symbols) > 8 else "")
+        raise StreamError(f"{unknown!r} is no symbol of this stream; its symbols are: {shown}")
+    return np.array([place[character] for character in text], dtype=np.int32)

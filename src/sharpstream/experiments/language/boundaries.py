@@ -6,14 +6,15 @@ either text, and pairs across when the words or letters of both are mixed, so th
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sharpstream.evaluate.nonstationarity import distance_across, distance_by_lag, histograms
 from sharpstream.evaluate.pairs import estimate_of
+from sharpstream.evaluate.rows import Cells, Row
 from sharpstream.evaluate.verdicts import Claim
-from sharpstream.experiments.harness import Finding, Row, judged
+from sharpstream.experiments.harness import Finding, judged
 from sharpstream.experiments.simulations.common import draw_quartiles, select
 from sharpstream.report.style import BLUE, GREEN, GREY, ORANGE, tokens_label
 from sharpstream.streams import Tokens
@@ -26,7 +27,7 @@ WINDOW, LETTERS = 1024, 27
 SIDE = 100  # windows on each side of a boundary
 
 
-def boundary_rows(text: str, left: Tokens, right: Tokens, mixed: Sequence[tuple[Tokens, Tokens]]) -> list[Row]:
+def boundary_rows(text: str, left: Tokens, right: Tokens, mixed: Sequence[tuple[Tokens, Tokens]]) -> list[Cells]:
     """Distances by lag; `mixed` are both texts after one another with letters shuffled, and with words shuffled."""
     a, b = (histograms(side, vocabulary=LETTERS, window=WINDOW) for side in (left, right))
     longest = min(len(a), len(b)) - 1
@@ -91,7 +92,7 @@ def page(rows: Sequence[Row]) -> str:
 
 def panel(axes: "Axes", rows: Sequence[Row]) -> None:
     """Across and within by distance, with both references."""
-    placed: list[dict[str, Any]] = [{**row, "apart": row["lag"] * WINDOW} for row in rows]
+    placed = [Row({**row, "apart": row["lag"] * WINDOW}) for row in rows]
     texts = len({row["text"] for row in rows})
     draw_quartiles(axes, placed, "apart", "distance", colour=BLUE, label=f"across ({texts} boundaries)")
     draw_quartiles(axes, placed, "apart", "within", colour=GREEN, label="within either book", line="-.")

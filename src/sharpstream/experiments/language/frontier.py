@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from sharpstream.config import CountsConfig, EpisodicConfig, RunConfig, StreamConfig
-from sharpstream.experiments.harness import Experiment, Job, Row
+from sharpstream.evaluate.rows import Cells
+from sharpstream.experiments.harness import Experiment, Job
 from sharpstream.experiments.language.frontier_page import figure, findings, page
 from sharpstream.experiments.language.measure import Span, read
 from sharpstream.factory import make_learner
 from sharpstream.learners.compressors import ppmd, zpaq
+from sharpstream.learners.contract import Tokens
 
 MILLION, CHUNK = 1_000_000, 100_000
 FUTURE = (51 * MILLION, 52 * MILLION)
@@ -77,9 +79,8 @@ def jobs(scale: str, protocol: str) -> list[Job]:
     ]  # fmt: skip
 
 
-def run_of(job: Job) -> RunConfig | None:
+def run_of_arm(arm: str, memory: str = "256MB") -> RunConfig | None:
     """The learner an arm runs; None for a compressor."""
-    arm, memory = job.settings["arm"], job.settings["memory"]
     if arm in ARMS:
         config = ARMS[arm](EpisodicConfig())
         small = memory != "256MB" and config.memory == "256MB"
@@ -89,13 +90,12 @@ def run_of(job: Job) -> RunConfig | None:
     return None
 
 
-def work(job: Job, directory: Path) -> list[Row]:
+def work(job: Job, directory: Path) -> list[Cells]:
     """One pass over the segment, its bits and its time, then the frozen scores."""
     s = job.settings
     stream = StreamConfig(name=s["stream"])
     text, future = read(stream, _span(s["span"])), read(stream, _span(s["future"]))
-    config = run_of(job)
-    values = _learned(config, text, future) if config else _compressed(s["arm"], text)
+    values = timed_bits(s["arm"], text, VOCABULARY, memory=s["memory"], future=future)
     about = {"arm": s["arm"], "segment": s["segment"], "stream": s["stream"], "seed": 0, "tokens": len(text)}
     return [{**about, "metric": metric, "value": value} for metric, value in values.items()]
 
@@ -104,27 +104,32 @@ def _span(pair: list[int]) -> Span:
     return pair[0], pair[1]
 
 
-def _learned(config: RunConfig, text: Any, future: Any) -> dict[str, float]:
-    learner = make_learner(config, VOCABULARY)
-    make_learner(config, VOCABULARY).learn(text[:10])  # compiles, outside the clock
+def timed_bits(
+    arm: str, text: Tokens, vocabulary: int, *, memory: str = "256MB", future: Tokens | None = None
+) -> dict[str, float]:
+    """Bits and processor time of one pass; with `future`, also frozen on it and on the beginning of the text."""
+    config = run_of_arm(arm, memory)
+    if config is None:
+        return _compressed(arm, text, vocabulary)
+    learner = make_learner(config, vocabulary)
+    make_learner(config, vocabulary).learn(text[:10])  # compiles, outside the clock
     began, bits = time.process_time(), []
     for start in range(0, len(text), CHUNK):
         bits.append(learner.learn(text[start : start + CHUNK]))
     seconds = time.process_time() - began
-    probe = min(len(text), len(future))
-    return {
-        "bits": float(np.concatenate(bits).mean()),
-        "microseconds": 1e6 * seconds / len(text),
-        "forward": float(learner.evaluate(future).mean()),
-        "backward": float(learner.evaluate(text[:probe]).mean()),
-    }
+    values = {"bits": float(np.concatenate(bits).mean()), "microseconds": 1e6 * seconds / len(text)}
+    if future is not None:
+        probe = min(len(text), len(future))
+        values["forward"] = float(learner.evaluate(future).mean())
+        values["backward"] = float(learner.evaluate(text[:probe]).mean())
+    return values
 
 
-def _compressed(arm: str, text: Any) -> dict[str, float]:
+def _compressed(arm: str, text: Tokens, vocabulary: int) -> dict[str, float]:
     kind, number = arm.split("-")
     compressor = ppmd(int(number)) if kind == "ppmd" else zpaq(int(number))
     began = time.process_time()
-    bits = compressor.prequential(text, VOCABULARY)
+    bits = compressor.prequential(text, vocabulary)
     return {"bits": bits, "microseconds": 1e6 * (time.process_time() - began) / len(text)}
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sharpstream.evaluate.pairs import mean_interval
+from sharpstream.evaluate.rows import Row
 from sharpstream.evaluate.verdicts import Claim, verdict
-from sharpstream.experiments.harness import Finding, Row
+from sharpstream.experiments.harness import Finding
 from sharpstream.report.scatter import bits_against_seconds
 
 if TYPE_CHECKING:

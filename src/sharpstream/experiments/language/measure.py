@@ -16,8 +16,7 @@ from sharpstream.errors import ConfigError, NumericalError
 from sharpstream.evaluate.bits import PAPER_CAP
 from sharpstream.evaluate.hearing import hearing
 from sharpstream.evaluate.protocols import EvaluationProtocol
-from sharpstream.evaluate.rows import NOT_APPLICABLE, Regime, ResultRow
-from sharpstream.experiments.harness import Row
+from sharpstream.evaluate.rows import NOT_APPLICABLE, Cells, Regime
 from sharpstream.experiments.language.kept_scores import scored_once
 from sharpstream.experiments.pace import seconds_per_1000
 from sharpstream.experiments.regimes import regime_of
@@ -32,8 +31,6 @@ Span = tuple[int, int]
 DIRECTIONS = ("forward", "current", "backward")
 CHECKPOINT_SECONDS = 120.0
 HEARD = 100_000  # tokens of the future over which it is asked what each level hears from above
-REGIME_FIELDS = ("clip", "train_context", "score_context", "carry", "update_interval", "token_budget")
-IN_HARNESS = ("protocol", "hardware", "software", "command")  # what the harness stamps on every row
 
 
 def read(stream: StreamConfig, span: Span) -> Tokens:
@@ -59,15 +56,15 @@ def probe_spans(segment: Span, future: Span, length: int) -> dict[str, Span]:
 
 def measured(
     directory: Path, config: RunConfig, arm: str, protocol: EvaluationProtocol, probes: Mapping[str, Span]
-) -> list[Row]:
+) -> list[Cells]:
     """Run to the end, then the curve, the means, the cost, the retention matrix and the frozen probes."""
     texts = {name: read(config.stream, span) for name, span in probes.items()}  # what is missing is said before hours
     try:
         run(directory, config, checkpoint_seconds=CHECKPOINT_SECONDS)
     except NumericalError:
-        return _diverged(directory, config, arm, protocol)
+        return _diverged(directory, config, arm)
     work = opened(directory)
-    found = Rows(arm, config, regime_of(work.learner, config, protocol, clip=None, command="-"))
+    found = Rows(arm, config, regime_of(work.learner, clip=None, tokens=config.tokens))
     log = work.metrics.rows()
     _add_curve(found, log)
     _add_totals(found, work)
@@ -88,10 +85,10 @@ def measured(
     return found.rows
 
 
-def _diverged(directory: Path, config: RunConfig, arm: str, protocol: EvaluationProtocol) -> list[Row]:
+def _diverged(directory: Path, config: RunConfig, arm: str) -> list[Cells]:
     """Learning left the finite numbers. That is a result: the curve as far as it goes, and bits without end."""
     work = prepare(directory, config)
-    found = Rows(arm, config, regime_of(work.learner, config, protocol, clip=None, command="-"))
+    found = Rows(arm, config, regime_of(work.learner, clip=None, tokens=config.tokens))
     _add_curve(found, work.metrics.rows())
     found.add("bits", math.inf)
     found.add("parameters", work.learner.parameters())
@@ -103,8 +100,8 @@ class Rows:
     """Collects rows that share an arm, a segment, a seed and, but for the cap, a regime."""
 
     def __init__(self, arm: str, config: RunConfig, regime: Regime) -> None:
-        self.rows: list[Row] = []
-        self.regime = {name: getattr(regime, name) for name in REGIME_FIELDS}
+        self.rows: list[Cells] = []
+        self.regime = regime.cells()
         self.stamp = {"arm": arm, "segment": config.stream.start, "seed": config.seed, "stream": config.stream.name}
         self.tokens = config.tokens
 
@@ -141,7 +138,7 @@ def _add_totals(found: Rows, work: Run) -> None:
     found.add("seconds_per_1000", seconds_per_1000(work.timing.readable_rows()))
 
 
-def compressed(name: str, config: RunConfig, protocol: EvaluationProtocol, probes: Mapping[str, Span]) -> list[Row]:
+def compressed(name: str, config: RunConfig, probes: Mapping[str, Span]) -> list[Cells]:
     """PPMd or zpaq on the same tokens: prequential bits, the unseen future, and the beginning once more."""
     compressor = next(one for one in compressors.comparators() if one.name == name)
     vocabulary = open_stream(config.stream, seed=0).vocabulary
@@ -150,17 +147,12 @@ def compressed(name: str, config: RunConfig, protocol: EvaluationProtocol, probe
     bits = compressor.prequential(train, vocabulary)
     seconds = time.perf_counter() - began
     regime = Regime(
-        protocol=protocol.name,
         clip=None,
         train_context=NOT_APPLICABLE,
         score_context="adaptive",
         carry=NOT_APPLICABLE,
         update_interval=1,
         token_budget=config.tokens,
-        seed=config.seed,
-        hardware="-",
-        software="-",
-        command="-",
     )
     found = Rows(name, config, regime)
     found.add("bits", bits)
@@ -169,18 +161,3 @@ def compressed(name: str, config: RunConfig, protocol: EvaluationProtocol, probe
         probe = read(config.stream, probes[direction])
         found.add(f"{direction}_bits", compressor.forward_adaptive(train, probe, vocabulary))
     return found.rows
-
-
-def result_rows(rows: Iterable[Row]) -> list[ResultRow]:
-    """Rows as the tables take them, with the regime they cannot be without; the segment stands in the stream's name."""
-    return [
-        ResultRow(
-            experiment=row["experiment"],
-            arm=row["arm"],
-            stream=f"{row['stream']} from {row['segment']}",
-            metric=row["metric"],
-            value=row["value"],
-            regime=Regime(seed=row["seed"], **{name: row[name] for name in (*REGIME_FIELDS, *IN_HARNESS)}),
-        )
-        for row in rows
-    ]

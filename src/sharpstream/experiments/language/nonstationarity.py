@@ -15,7 +15,8 @@ import numpy as np
 from sharpstream.config import StreamConfig
 from sharpstream.errors import DataError
 from sharpstream.evaluate.nonstationarity import distance_by_lag, histograms, nonstationarity
-from sharpstream.experiments.harness import Experiment, Job, Row
+from sharpstream.evaluate.rows import Cells
+from sharpstream.experiments.harness import Experiment, Job
 from sharpstream.experiments.language import boundaries
 from sharpstream.experiments.language.nonstationarity_page import LETTERS, WINDOW, figure, findings, page
 from sharpstream.streams import Tokens, open_stream
@@ -29,7 +30,7 @@ BOOK_LAG = BOOK // WINDOW // 2  # windows: at every lag at least half of a text'
 SEGMENT_LAG = SEGMENT // WINDOW // 2
 SIZES: dict[str, dict[str, int]] = {
     "laptop": {"segments": 5, "books": 40, "rows of books": 3, "boundaries": 40},
-    "paper": {"segments": 9, "books": 150, "rows of books": 10, "boundaries": 150},
+    "paper": {"segments": 9, "books": 150, "rows of books": 9, "boundaries": 150},
 }
 SIDE = boundaries.SIDE * WINDOW  # characters on each side of a boundary
 SHUFFLES = 20  # of one book: the level of a single shuffle varies by 0.0006, as much as some books lie above it
@@ -85,7 +86,7 @@ def _slice(name: str, start: int, end: int, *, lag: int, lag_0: bool) -> Job:
     return Job(f"{name}-{start}", {**place, "lag": lag, "lag_0": lag_0, "shuffles": shuffles})
 
 
-def work(job: Job, directory: Path) -> list[Row]:
+def work(job: Job, directory: Path) -> list[Cells]:
     """Mean distance over all pairs of windows at each lag, of the text and of its references; lags thinned."""
     s = job.settings
     if s["kind"] == boundaries.KIND:
@@ -113,7 +114,7 @@ def work(job: Job, directory: Path) -> list[Row]:
     return [about | row for row in rows]
 
 
-def _boundary(job: Job) -> list[Row]:
+def _boundary(job: Job) -> list[Cells]:
     """The end of the left text beside the beginning of the right one, and both mixed."""
     s = job.settings
     if s["of"] == "pg19":

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sharpstream.evaluate.pairs import estimate_of
+from sharpstream.evaluate.rows import Row
 from sharpstream.evaluate.verdicts import Claim
-from sharpstream.experiments.harness import Finding, Row, judged
+from sharpstream.experiments.harness import Finding, judged
 from sharpstream.experiments.language import boundaries
 from sharpstream.experiments.simulations.common import draw_quartiles, select
 from sharpstream.report.style import BLUE, GREY, ORANGE, new_figure, styled, tokens_label
@@ -199,7 +200,7 @@ def figure(rows: Sequence[Row]) -> "Figure":
 
 def _panel(axes: "Axes", rows: Sequence[Row], title: str) -> None:
     texts = len({row["text"] for row in rows})
-    placed: list[dict[str, Any]] = [{**row, "apart": row["lag"] * WINDOW} for row in rows]
+    placed = [Row({**row, "apart": row["lag"] * WINDOW}) for row in rows]
     several = f" (median and quartiles of {texts} texts)" if texts > 1 else ""
     draw_quartiles(axes, placed, "apart", "distance", colour=BLUE, label=f"the text{several}")
     draw_quartiles(axes, placed, "apart", "shuffled", colour=GREY, label="its letters shuffled", line="--")

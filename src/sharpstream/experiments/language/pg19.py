@@ -16,8 +16,9 @@ from sharpstream.config import RunConfig, StreamConfig
 from sharpstream.evaluate.bits import PAPER_CAP
 from sharpstream.evaluate.probes import ProbeRow
 from sharpstream.evaluate.protocols import EvaluationProtocol, protocol_named
+from sharpstream.evaluate.rows import Cells, Row
 from sharpstream.experiments import recipes
-from sharpstream.experiments.harness import Experiment, Finding, Job, Row
+from sharpstream.experiments.harness import Experiment, Finding, Job
 from sharpstream.experiments.language import pictures, tables, text8
 from sharpstream.experiments.language.arms import BLOCKS, COMPRESSORS, COUNTS, SIMPLE, SIZES, run_of
 from sharpstream.experiments.language.kept_scores import scored_once
@@ -145,15 +146,15 @@ def probe_texts(config: RunConfig, scale: Scale) -> dict[str, list[Tokens]]:
     }
 
 
-def work(job: Job, directory: Path) -> list[Row]:
+def work(job: Job, directory: Path) -> list[Cells]:
     """One arm: its run, its books scored frozen, its first steps in every new book."""
     config, arm, protocol = config_of(job.settings), job.settings["arm"], protocol_named(job.settings["protocol"])
     if arm in COMPRESSORS:
-        return compressed(arm, config, protocol, {})
+        return compressed(arm, config, {})
     return read_books(directory, config, SCALES[job.settings["scale"]], arm, protocol)
 
 
-def read_books(directory: Path, config: RunConfig, scale: Scale, arm: str, protocol: EvaluationProtocol) -> list[Row]:
+def read_books(directory: Path, config: RunConfig, scale: Scale, arm: str, protocol: EvaluationProtocol) -> list[Cells]:
     """Run to the end; then the frozen books in each direction, and the marks along every book."""
     texts = probe_texts(config, scale)  # what is missing is said before hours
     rows = measured(directory, config, arm, protocol, {})
@@ -177,7 +178,7 @@ def read_books(directory: Path, config: RunConfig, scale: Scale, arm: str, proto
     ]  # fmt: skip
 
 
-def frozen_rows(direction: str, scored: Sequence[ProbeRow], stamp: Row) -> list[Row]:
+def frozen_rows(direction: str, scored: Sequence[ProbeRow], stamp: Cells) -> list[Cells]:
     """The mean over books, weighted by their length, true and capped; and the bits of each book."""
     rows, sizes = [], [row.tokens for row in scored]
     for metric in ("bits", "bits_clipped"):
@@ -189,7 +190,9 @@ def frozen_rows(direction: str, scored: Sequence[ProbeRow], stamp: Row) -> list[
     return rows
 
 
-def in_characters(run: Run, prefix: str, scored: Sequence[ProbeRow], texts: Sequence[Tokens], stamp: Row) -> list[Row]:
+def in_characters(
+    run: Run, prefix: str, scored: Sequence[ProbeRow], texts: Sequence[Tokens], stamp: Cells
+) -> list[Cells]:
     """Accuracy and bits per character, where a token is not one; nothing where it is."""
     lengths = run.stream.characters
     if lengths is None:

@@ -21,8 +21,9 @@ from sharpstream.config import (
 )
 from sharpstream.errors import ConfigError
 from sharpstream.evaluate.protocols import protocol_named
+from sharpstream.evaluate.rows import Cells, Row
 from sharpstream.experiments import recipes
-from sharpstream.experiments.harness import Experiment, Finding, Job, Row
+from sharpstream.experiments.harness import Experiment, Finding, Job
 from sharpstream.experiments.language import pg19, pictures, tables, text8
 from sharpstream.experiments.language.arms import PUBLISHED_TRANSFORMERS, RECURRENT, SMALL_TRANSFORMER
 from sharpstream.experiments.language.measure import read
@@ -136,7 +137,7 @@ def model_of(arm: str, scale: Scale) -> RunConfig:
     raise ConfigError(f"there is no arm {arm!r}; there are: {', '.join((*SIMPLE, 'sharp', *RECURRENT, *OUTPUTS))}")
 
 
-def work(job: Job, directory: Path) -> list[Row]:
+def work(job: Job, directory: Path) -> list[Cells]:
     """One arm: its run and frozen books, as tokens and as characters."""
     settings = job.settings
     config, scale = config_of(settings), SCALES[settings["scale"]]

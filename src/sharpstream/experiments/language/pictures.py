@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sharpstream.experiments.harness import Row
+from sharpstream.evaluate.rows import Row
 from sharpstream.experiments.language.measure import DIRECTIONS
 from sharpstream.experiments.language.tables import arms_of, by_repetition, estimate, mean_of, retention_of
 from sharpstream.report.curves import prequential_curves

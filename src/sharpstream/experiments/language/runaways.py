@@ -7,7 +7,7 @@ of bits a character. The means stay true, and this table says where they come fr
 from collections.abc import Sequence
 
 from sharpstream.evaluate.bits import PAPER_CAP
-from sharpstream.experiments.harness import Row
+from sharpstream.evaluate.rows import Row
 from sharpstream.experiments.language.measure import DIRECTIONS
 from sharpstream.report.grid import Grid, markdown
 from sharpstream.report.style import arm_style, tokens_label

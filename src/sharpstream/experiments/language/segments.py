@@ -12,7 +12,8 @@ from typing import Any
 from sharpstream.config import RunConfig, StreamConfig
 from sharpstream.errors import ConfigError
 from sharpstream.evaluate.protocols import protocol_named
-from sharpstream.experiments.harness import Job, Row
+from sharpstream.evaluate.rows import Cells
+from sharpstream.experiments.harness import Job
 from sharpstream.experiments.language.arms import (
     BLOCKS,
     COMPRESSORS,
@@ -175,14 +176,14 @@ def seed_of(segment: int, repetition: int) -> int:
     return segment + 1_000 * repetition
 
 
-def work(job: Job, directory: Path) -> list[Row]:
+def work(job: Job, directory: Path) -> list[Cells]:
     """One arm on one segment."""
     settings, config = job.settings, config_of(job.settings)
     s, protocol = scale_of(settings), protocol_named(settings["protocol"])
     start, end = config.stream.start, config.stream.end or 0
     probes = probe_spans((start, end), s.future, min(s.probe, (end - start) // 2))
     if settings["arm"] in COMPRESSORS:
-        rows = compressed(settings["arm"], config, protocol, probes)
+        rows = compressed(settings["arm"], config, probes)
     else:
         rows = measured(directory, config, settings["arm"], protocol, probes)
     return [{**row, "future": "{}-{}".format(*s.future)} for row in rows] if s.whole else rows

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from sharpstream.evaluate.bits import PAPER_CAP
-from sharpstream.experiments.harness import Row
+from sharpstream.evaluate.rows import Row
 from sharpstream.experiments.language import pg19, tables, text8
 from sharpstream.experiments.language.measure import DIRECTIONS
 from sharpstream.report.grid import Cell, Grid, markdown

@@ -8,11 +8,11 @@ from statistics import fmean
 from sharpstream.errors import ConfigError
 from sharpstream.evaluate.pairs import Estimate, difference_where_both, mean_interval
 from sharpstream.evaluate.retention import RetentionMatrix, Segment
-from sharpstream.evaluate.rows import Table
+from sharpstream.evaluate.rows import Row, Table
 from sharpstream.evaluate.transfer import backward_transfer, forgetting, recall_gain
 from sharpstream.evaluate.verdicts import Claim
-from sharpstream.experiments.harness import Finding, Row, judged
-from sharpstream.experiments.language.measure import DIRECTIONS, result_rows
+from sharpstream.experiments.harness import Finding, judged
+from sharpstream.experiments.language.measure import DIRECTIONS
 from sharpstream.report.grid import Cell, Grid, markdown
 from sharpstream.report.style import arm_style, tokens_label
 
@@ -57,8 +57,8 @@ def means_on_shared(rows: Sequence[Row], arms: Iterable[str], metric: str) -> di
 def main_table(rows: Sequence[Row], title: str) -> str:
     """True bits first, capped ones beside, cost and size; the regime is a column wherever learners differ in it."""
     metrics = ("bits", *(f"{d}_bits" for d in DIRECTIONS), *(f"{d}_bits_clipped" for d in DIRECTIONS))
-    table = Table(result_rows(row for row in rows if row["metric"] == "bits"), mixed=True)
-    regimes = {row.arm: table.regime_label(row) for row in table.rows}
+    table = Table([row for row in rows if row["metric"] == "bits"], mixed=True)
+    regimes = {row["arm"]: table.regime_label(row) for row in table.rows}
     lines = []
     for arm in sorted(arms_of(rows), key=lambda name: _sortable(mean_of(rows, name, "bits"))):
         cells: list[Cell] = [plus_minus(estimate(rows, arm, metric)) for metric in metrics]

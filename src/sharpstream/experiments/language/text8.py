@@ -6,8 +6,9 @@ The paper's two main tables, with their humblers beside them.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from sharpstream.evaluate.rows import Row
 from sharpstream.evaluate.verdicts import Claim, verdict
-from sharpstream.experiments.harness import Experiment, Finding, Row
+from sharpstream.experiments.harness import Experiment, Finding
 from sharpstream.experiments.language import pictures, segments, tables
 from sharpstream.experiments.language.arms import BLOCKS, COMPRESSORS
 from sharpstream.experiments.language.measure import DIRECTIONS

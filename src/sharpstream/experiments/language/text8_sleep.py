@@ -7,8 +7,9 @@ stands here as an arm of its own, and all others start from the same weights.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from sharpstream.evaluate.rows import Row
 from sharpstream.experiments import recipes
-from sharpstream.experiments.harness import Finding, Row
+from sharpstream.experiments.harness import Finding
 from sharpstream.experiments.language import pictures, tables
 from sharpstream.experiments.language.measure import DIRECTIONS
 from sharpstream.experiments.language.variants import Change, ablation

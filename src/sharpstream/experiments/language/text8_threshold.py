@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from sharpstream.config import SharpConfig
 from sharpstream.evaluate.pairs import estimate_of
+from sharpstream.evaluate.rows import Row
 from sharpstream.evaluate.verdicts import Claim
-from sharpstream.experiments.harness import Finding, Row, judged
+from sharpstream.experiments.harness import Finding, judged
 from sharpstream.experiments.language import pictures, tables
 from sharpstream.experiments.language.variants import Change, ablation
 from sharpstream.report.style import arm_style

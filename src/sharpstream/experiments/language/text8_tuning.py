@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from sharpstream.config import AdamConfig, RunConfig, StreamConfig
 from sharpstream.evaluate.protocols import protocol_named
+from sharpstream.evaluate.rows import Cells, Row
 from sharpstream.experiments import recipes
-from sharpstream.experiments.harness import Experiment, Finding, Job, Row
+from sharpstream.experiments.harness import Experiment, Finding, Job
 from sharpstream.experiments.language.arms import SIZES, run_of
 from sharpstream.experiments.language.measure import Span, measured
 from sharpstream.experiments.language.segments import MILLION
@@ -111,7 +112,7 @@ def with_steps(config: RunConfig, lr: float, beta2: float) -> RunConfig:
     )
 
 
-def work(job: Job, directory: Path) -> list[Row]:
+def work(job: Job, directory: Path) -> list[Cells]:
     """One run; its prequential bits and their curve."""
     s = job.settings
     rows = measured(directory, config_of(s), s["arm"], protocol_named(s["protocol"]), {})

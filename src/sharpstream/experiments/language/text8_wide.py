@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sharpstream.config import RunConfig, SharpConfig, StreamConfig
 from sharpstream.evaluate.protocols import protocol_named
+from sharpstream.evaluate.rows import Cells, Row
 from sharpstream.experiments import recipes
-from sharpstream.experiments.harness import Experiment, Finding, Job, Row
+from sharpstream.experiments.harness import Experiment, Finding, Job
 from sharpstream.experiments.language import pictures, tables
 from sharpstream.experiments.language.arms import SIZES, run_of
 from sharpstream.experiments.language.measure import DIRECTIONS, Span, measured, probe_spans
@@ -108,7 +109,7 @@ def config_of(settings: Mapping[str, Any]) -> RunConfig:
     )
 
 
-def work(job: Job, directory: Path) -> list[Row]:
+def work(job: Job, directory: Path) -> list[Cells]:
     """One arm on its text; what is only a choice of γ is not scored frozen."""
     scale, config = SCALES[job.settings["scale"]], config_of(job.settings)
     span = (config.stream.start, config.stream.start + config.tokens)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from sharpstream.config import RunConfig, SharpConfig, StreamConfig
 from sharpstream.evaluate.protocols import protocol_named
-from sharpstream.experiments.harness import Experiment, Finding, Job, Row
+from sharpstream.evaluate.rows import Cells, Row
+from sharpstream.experiments.harness import Experiment, Finding, Job
 from sharpstream.experiments.language import pictures, tables
 from sharpstream.experiments.language.arms import SIZES, run_of
 from sharpstream.experiments.language.measure import DIRECTIONS, measured, probe_spans
@@ -77,7 +78,7 @@ def ablation(
             for arm in (changes if repetition == 0 else twice)
         ]
 
-    def work(job: Job, directory: Path) -> list[Row]:
+    def work(job: Job, directory: Path) -> list[Cells]:
         config, scale = config_of(job, changes, of), SCALES[job.settings["scale"]]
         start, end = scale.segments[job.settings["part"]]
         probes = probe_spans((start, end), scale.future, min(scale.probe, (end - start) // 2))

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from sharpstream.config import RunConfig, SharpConfig, StreamConfig
+from sharpstream.evaluate.rows import Cells
 from sharpstream.evaluate.timing import Work, in_turn, learning
-from sharpstream.experiments.harness import Experiment, Job, Row
+from sharpstream.experiments.harness import Experiment, Job
 from sharpstream.experiments.language.arms import BLOCKS, SIZES, run_of
 from sharpstream.experiments.language.wall_time_page import COUNTS, SLEEP_EVERY, figure, findings, page
 from sharpstream.experiments.recipes import never_sleeps, no_gate, on_tick
@@ -45,7 +46,7 @@ def jobs(scale: str, protocol: str) -> list[Job]:
     ]
 
 
-def work(job: Job, directory: Path) -> list[Row]:
+def work(job: Job, directory: Path) -> list[Cells]:
     """Seconds per 1000 tokens of every learner in every round."""
     s = job.settings
     size, text = SIZES[s["size"]], _text()
@@ -110,14 +111,14 @@ def sleeping(learner: Sharp, tokens: Tokens) -> tuple[Callable[[], object], Work
     return lambda: learner.learn(tokens), sleep
 
 
-def _rows(width: int, seconds: Mapping[str, Any], learners: Mapping[str, Learner]) -> list[Row]:
+def _rows(width: int, seconds: Mapping[str, Any], learners: Mapping[str, Learner]) -> list[Cells]:
     """One row per arm and round; SHARP's whole is its wake and its share of the sleep in the same round."""
     asleep = seconds["sharp sleep"]
     per_1000 = {arm: 1000 * each for arm, each in seconds.items()} | {"sharp sleep": asleep * 1000 / SLEEP_EVERY}
     per_1000["sharp"] = per_1000["sharp wake"] + per_1000["sharp sleep"]
     per_1000["sharp, on-tick"] = per_1000["sharp wake, on-tick"] + per_1000["sharp sleep"]
     per_1000["sharp, every step learns"] = per_1000["sharp wake, every step learns"] + per_1000["sharp sleep"]
-    rows: list[Row] = []
+    rows: list[Cells] = []
     for arm, values in per_1000.items():
         learner = learners.get(arm, learners["sharp sleep"])
         about = {"parameters": learner.parameters(), "active_parameters": learner.parameters(active=True)}

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sharpstream.evaluate.pairs import estimate_of
+from sharpstream.evaluate.rows import Row
 from sharpstream.evaluate.timing import Timed
 from sharpstream.evaluate.verdicts import NOT_RUN, Claim
-from sharpstream.experiments.harness import Finding, Row, judged
+from sharpstream.experiments.harness import Finding, judged
 from sharpstream.experiments.language.arms import SIZES
 from sharpstream.experiments.simulations.common import select
 from sharpstream.report.style import GREY, LIGHT, arm_style, new_figure, styled

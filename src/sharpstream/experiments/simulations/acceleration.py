@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from sharpstream.config import AdamConfig, RecurrentConfig, RunConfig, SharpConfig, StreamConfig
 from sharpstream.evaluate.pairs import difference_where_both, estimate_of
 from sharpstream.evaluate.protocols import protocol_named
+from sharpstream.evaluate.rows import Cells, Row
 from sharpstream.evaluate.verdicts import Claim
 from sharpstream.experiments import recipes
-from sharpstream.experiments.harness import Experiment, Finding, Job, Row, judged
+from sharpstream.experiments.harness import Experiment, Finding, Job, judged
 from sharpstream.experiments.regimes import under
 from sharpstream.experiments.simulations.common import (
     ALIKE,
@@ -110,7 +111,7 @@ def runs(job: Job) -> list[RunConfig]:
     return [config_of(s["arm"], s["k"], s["seed"], s["tokens"], s["protocol"])]
 
 
-def work(job: Job, directory: Path) -> list[Row]:
+def work(job: Job, directory: Path) -> list[Cells]:
     """One run; its error along the stream."""
     s, (config,) = job.settings, runs(job)
     stamp = {"k": s["k"], "arm": s["arm"], "seed": s["seed"]}

@@ -3,15 +3,16 @@
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from sharpstream.config import RunConfig
 from sharpstream.evaluate.pairs import estimate_of
+from sharpstream.evaluate.rows import Cells, Row
 from sharpstream.evaluate.verdicts import Claim
-from sharpstream.experiments.harness import Finding, Row, judged
+from sharpstream.experiments.harness import Finding, judged
 from sharpstream.loop import run
 from sharpstream.report.style import tokens_label
 from sharpstream.rundir import Log, RunDirectory
@@ -20,19 +21,24 @@ from sharpstream.streams.synthetic import BEST_ERROR, NO_CONTEXT_ERROR
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+R = TypeVar("R", bound=Mapping[str, Any])
 CLOSE = 0.02  # published plots were read to ±0.005; with the spread of ten repetitions, closer than this is the same
 ALIKE = 0.01  # share of wrong guesses: a smaller difference is none
 
 
-def error_curve(directory: Path, config: RunConfig, every: int) -> list[Row]:
-    """Run (or continue) and give the share of wrong guesses per `every` tokens; the run's directory is then let go."""
+def error_curve(directory: Path, config: RunConfig, every: int) -> list[Cells]:
+    """Run (or continue) and give the share of wrong guesses per `every` tokens; the run's directory is then let go.
+
+    A run too short for ten such points is looked at more often, so that there is a curve to draw.
+    """
+    every = min(every, max(config.tokens // 10, 1))
     run(directory, config.replace(log_every=every), checkpoint_seconds=60.0)
     rows = Log(RunDirectory(directory).metrics_file).rows()
     shutil.rmtree(directory)
     return [{"tokens": row["tokens"], "error": row["error"]} for row in rows if row["event"] == "interval"]
 
 
-def select(rows: Iterable[Row], **wanted: Any) -> list[Row]:
+def select(rows: Iterable[R], **wanted: Any) -> list[R]:
     """The rows that have these values."""
     return [row for row in rows if all(row.get(name) == value for name, value in wanted.items())]
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from sharpstream.config import RunConfig
 from sharpstream.evaluate.drift import mean_distance
 from sharpstream.evaluate.pairs import difference_where_both
+from sharpstream.evaluate.rows import Cells, Row
 from sharpstream.evaluate.verdicts import Claim
-from sharpstream.experiments.harness import Experiment, Finding, Job, Row, judged
+from sharpstream.experiments.harness import Experiment, Finding, Job, judged
 from sharpstream.experiments.recipes import drift as recipe
 from sharpstream.experiments.recipes import no_gate
 from sharpstream.experiments.simulations.common import by_seed, draw_quartiles, median_of, near_rows, select, token_axis
@@ -50,7 +51,7 @@ def scored(job: Job) -> int:
     return int((job.settings["tokens"] // EVERY + 1) * PROBE)
 
 
-def work(job: Job, directory: Path) -> list[Row]:
+def work(job: Job, directory: Path) -> list[Cells]:
     """Mean L2 distance between the probe's states now and 1000 steps ago, along the stream."""
     s, (config,) = job.settings, runs(job)
     learner = Sharp(config.sharp, 7, seed=s["seed"])

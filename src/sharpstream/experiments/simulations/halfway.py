@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from sharpstream.experiments.harness import Row
+from sharpstream.evaluate.rows import Row
 from sharpstream.experiments.simulations.common import final_errors, select
 from sharpstream.report.grid import Grid, markdown
 from sharpstream.report.style import tokens_label
@@ -12,7 +13,7 @@ from sharpstream.streams.synthetic import BEST_ERROR, NO_CONTEXT_ERROR
 HALFWAY = 0.5 * (BEST_ERROR + NO_CONTEXT_ERROR)  # between not knowing the direction and the best possible
 
 
-def tokens_until_halfway(rows: Sequence[Row]) -> dict[int, float]:
+def tokens_until_halfway(rows: Sequence[Mapping[str, Any]]) -> dict[int, float]:
     """Of each repetition, by seed: when its error was first below halfway; infinity where it never was.
 
     >>> tokens_until_halfway([{"seed": 0, "tokens": n, "error": e} for n, e in ((10, 0.33), (20, 0.27), (30, 0.21))])

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from sharpstream.config import RunConfig, SharpConfig
 from sharpstream.evaluate.pairs import difference_where_both
 from sharpstream.evaluate.protocols import protocol_named
+from sharpstream.evaluate.rows import Cells, Row
 from sharpstream.evaluate.verdicts import Claim
-from sharpstream.experiments.harness import Experiment, Finding, Job, Row, judged
+from sharpstream.experiments.harness import Experiment, Finding, Job, judged
 from sharpstream.experiments.recipes import film_normed, gelu_between, head_depth
 from sharpstream.experiments.regimes import under
 from sharpstream.experiments.simulations.common import (
@@ -73,7 +74,7 @@ def runs(job: Job) -> list[RunConfig]:
     return [under(protocol_named(s["protocol"]), base.replace(sharp=sharp, seed=s["seed"], tokens=s["tokens"]))]
 
 
-def work(job: Job, directory: Path) -> list[Row]:
+def work(job: Job, directory: Path) -> list[Cells]:
     """One run; its error along the stream."""
     s, (config,) = job.settings, runs(job)
     stamp = {"block": s["block"], "depth": s["depth"], "seed": s["seed"]}

@@ -10,8 +10,9 @@ import numpy as np
 from sharpstream.config import StreamConfig
 from sharpstream.evaluate.pairs import difference_where_both
 from sharpstream.evaluate.probe_linear import read_out_lags
+from sharpstream.evaluate.rows import Cells, Row
 from sharpstream.evaluate.verdicts import Claim
-from sharpstream.experiments.harness import Experiment, Finding, Job, Row, judged
+from sharpstream.experiments.harness import Experiment, Finding, Job, judged
 from sharpstream.experiments.recipes import memory_carryover
 from sharpstream.experiments.simulations.common import ALIKE, by_seed, draw_quartiles, median_of, near, select
 from sharpstream.learners.sharp import Sharp
@@ -53,7 +54,7 @@ def jobs(scale: str, protocol: str) -> list[Job]:
     ]  # fmt: skip
 
 
-def work(job: Job, directory: Path) -> list[Row]:
+def work(job: Job, directory: Path) -> list[Cells]:
     """Train one block, read its states on every regime; the control is the same block before training."""
     s = job.settings
     base = memory_carryover()

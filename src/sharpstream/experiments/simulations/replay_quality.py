@@ -8,8 +8,9 @@ import numpy as np
 
 from sharpstream.evaluate.mmd import gaussian_twin, median_bandwidth, mmd_squared
 from sharpstream.evaluate.pairs import difference_where_both
+from sharpstream.evaluate.rows import Cells, Row
 from sharpstream.evaluate.verdicts import Claim
-from sharpstream.experiments.harness import Experiment, Finding, Job, Row, judged
+from sharpstream.experiments.harness import Experiment, Finding, Job, judged
 from sharpstream.experiments.recipes import replay_quality
 from sharpstream.experiments.simulations.common import (
     by_seed,
@@ -45,7 +46,7 @@ def jobs(scale: str, protocol: str) -> list[Job]:
     return [Job(f"seed-{seed}", {"seed": seed, **size}) for seed in range(size["repetitions"])]
 
 
-def work(job: Job, directory: Path) -> list[Row]:
+def work(job: Job, directory: Path) -> list[Cells]:
     """Learn, and at every checkpoint compare the last wake states with rollouts, with themselves and with noise."""
     s = job.settings
     base = replay_quality()
