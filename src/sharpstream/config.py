@@ -11,6 +11,7 @@ import typing
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
+from sharpstream.config_subword import SubwordConfig
 from sharpstream.errors import ConfigError
 
 DEEPEST, WIDEST = 64, 65_536  # no learner of ours is near; a slip of the keyboard is refused before it allocates
@@ -149,6 +150,9 @@ class SharpConfig:
     """When pattern blocks 2..L learn: at every token (the paper's), or from the summed error when their level ticks."""
     input_size: int = 0
     """0: block 1 reads tokens through its own table. D > 0: it reads frozen D-dimensional vectors given beside it."""
+    output_adam: Literal["full", "no-momentum", "factored", "factored-no-momentum"] = "full"
+    """What Adam keeps of the output layer's V × H weights. A large vocabulary is faster with less: no first moment
+    (β1 = 0), a second moment in a row and a column (factored), or both."""
     train_upper_awake: bool = False
     """The wake-only arm: upper context blocks learn online whenever their clock ticks, and there is no sleep."""
     dead_upper_levels: bool = False
@@ -169,6 +173,8 @@ class SharpConfig:
         require(slowest < 2**62, self, "levels", f"small enough that α^(levels−1) < 2^62 (α is {self.acceleration})")
         finite_at_least(self, 0.0, "gamma", "tau")
         require(isinstance(self.input_size, int) and self.input_size >= 0, self, "input_size", "an integer ≥ 0")
+        splits = self.width > 1 or not self.output_adam.startswith("factored")
+        require(splits, self, "output_adam", "'full' or 'no-momentum' where width = 1: there is nothing to factor")
 
     @property
     def acceleration(self) -> int:
@@ -354,8 +360,8 @@ class StreamConfig:
     """Where the tokens come from."""
 
     name: str = "nonlinear"
-    """linear, random, nonlinear, python-docs, text8, pg19, a file path (text; .npy: integers; FILE.csv:COLUMN: the
-    column's values), or - for standard input."""
+    """linear, random, nonlinear, python-docs, text8, pg19, pg19-subword, a file path (text; .npy: integers;
+    FILE.csv:COLUMN: the column's values), or - for standard input."""
     k: int = 2
     """nonlinear only: how many past community visits decide the direction."""
     start: int = 0
@@ -364,6 +370,7 @@ class StreamConfig:
     """One past the last token read; the whole corpus when not given."""
     alphabet: Literal["letters", "bytes"] = "letters"
     """Files and standard input: 27 symbols (space, a-z) or the 256 byte values."""
+    subword: SubwordConfig = field(default_factory=SubwordConfig)
 
     def __post_init__(self) -> None:
         require_choices(self)
