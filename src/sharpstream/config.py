@@ -70,9 +70,13 @@ class AdamConfig:
     lr: float = 1e-4
     """Step size; pattern block ℓ uses lr·γ^(ℓ−1)."""
     beta1: float = 0.9
+    """Share of the running mean of gradients that is kept at a step."""
     beta2: float = 0.999
+    """Share of the running mean of squared gradients that is kept at a step."""
     eps: float = 1e-8
+    """Added to the root of the squares, in units of a gradient."""
     weight_decay: float = 1e-8
+    """Share of a weight that is added to its gradient."""
 
     def __post_init__(self) -> None:
         finite_at_least(self, 0.0, "lr", "weight_decay")
@@ -96,7 +100,7 @@ class SleepConfig:
     novelty_rest: int = 1_000
     """Wake steps after a sleep before the floor is measured (trigger `novelty`): the EMA starts from 0."""
     tags: int = 100
-    """Capacity of the first-in-first-out buffer of tagged (h¹, c²)."""
+    """How many tagged moments (h¹, c²) are kept, first in first out."""
     replay_length: int = 64
     """R: tokens generated from each tag."""
     tau: float | None = None
@@ -123,19 +127,19 @@ class SharpConfig:
     """The SHARP model and how it learns (DESIGN section 3)."""
 
     levels: int = 3
-    """L: context blocks and pattern blocks."""
+    """L: how many context blocks, and as many pattern blocks."""
     width: int = 100
-    """H: size of every hidden state."""
+    """H: numbers in every hidden state."""
     embedding: int = 30
-    """E: size of a block's input after its embedding."""
+    """E: numbers in a block's input after its embedding."""
     depth: int = 3
     """Linear layers in each pattern block."""
     window: int = 4
     """T: how many tokens back a gradient reaches."""
     alpha: int | None = None
-    """α: acceleration between levels; equal to the window when not given."""
+    """α: ticks of a level for one tick of the level above; equal to the window when not given."""
     gamma: float = 0.1
-    """γ: learning-rate slow-down from one pattern block to the next above."""
+    """γ: the step of a pattern block as a share of that of the block below."""
     tau: float = 1e-3
     """τ: context block 1 learns, and the step is tagged, when the reconstruction EMA exceeds this."""
     decoder: Literal["rnn", "recall"] = "rnn"
@@ -270,8 +274,11 @@ class TransformerConfig:
     """A causal Transformer that learns from a stream in chunks, one Adam update each."""
 
     layers: int = 2
+    """How many blocks of attention and SwiGLU."""
     width: int = 64
+    """Numbers in a token's vector."""
     heads: int = 4
+    """Attention heads a layer."""
     d_ff: int = 176
     """Inner width of the SwiGLU layers."""
     chunk: int = 1024
@@ -298,10 +305,11 @@ class RecurrentConfig:
 
     cell: Literal["rnn", "lstm", "gru"] = "rnn"
     layers: int = 3
+    """How many cells on top of each other."""
     width: int = 100
-    """H: size of every layer's state."""
+    """H: numbers in every layer's state."""
     embedding: int = 30
-    """E: size of a token's embedding."""
+    """E: numbers in a token's embedding."""
     window: int = 4
     """T: how many tokens back a gradient reaches."""
     carry: Literal["aligned", "overlap"] = "aligned"
@@ -323,12 +331,13 @@ class ClockworkConfig:
     """A Clockwork RNN: modules of tanh units, each ticking at its own period, and a read-out of all of them."""
 
     modules: int = 5
+    """How many groups of units, each with its own period."""
     growth: int = 2
     """Each module's period is this many times the one before: 1, 2, 4, 8, 16 by default."""
     width: int = 100
     """H: units in each module."""
     embedding: int = 30
-    """E: size of a token's embedding."""
+    """E: numbers in a token's embedding."""
     window: int = 4
     """T: how many tokens back a gradient reaches."""
     carry: Literal["aligned", "overlap"] = "aligned"
