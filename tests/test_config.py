@@ -84,7 +84,8 @@ def test_acceleration_follows_the_window_unless_given():
 
 
 def test_every_number_that_can_be_set_says_what_it_counts():
-    source = Path(inspect.getsourcefile(config_module)).read_text(encoding="utf-8")
+    home = Path(inspect.getsourcefile(config_module)).parent
+    source = "".join((home / name).read_text(encoding="utf-8") for name in ("config.py", "config_learners.py"))
     numbers = re.findall(r"^    (\w+): (?:int|float)[^\n]*\n(    \"\"\")?", source, flags=re.M)
     assert len(numbers) > 40
     assert [name for name, told in numbers if not told] == []

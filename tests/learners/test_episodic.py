@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sharpstream.config import EpisodicConfig, RecurrentConfig, RunConfig, SharpConfig, SleepConfig, parse_bytes
+from sharpstream.config import EpisodicConfig, RecurrentConfig, RunConfig, SharpConfig, SleepConfig
+from sharpstream.config_checks import parse_bytes
 from sharpstream.errors import ConfigError, RunError
 from sharpstream.factory import make_learner
 from sharpstream.learners.contract import State

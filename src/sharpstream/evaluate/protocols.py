@@ -7,7 +7,7 @@ the default; `paper` exists to stand beside the published tables.
 from dataclasses import dataclass
 from typing import Literal
 
-from sharpstream.config import require, require_choices
+from sharpstream.config_checks import require, require_choices
 from sharpstream.errors import ConfigError
 from sharpstream.evaluate.bits import PAPER_CAP
 

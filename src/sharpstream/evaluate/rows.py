@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from sharpstream.config import positive, require
+from sharpstream.config_checks import positive, require
 from sharpstream.errors import ConfigError
 
 NOT_APPLICABLE = "-"  # a regime field that means nothing for this learner, such as the carry of a count model

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sharpstream.config import require
+from sharpstream.config_checks import require
 from sharpstream.config_files import from_dict
 from sharpstream.watching.reported import Mark
 

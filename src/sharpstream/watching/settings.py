@@ -10,15 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from sharpstream.config import (
-    EpisodicConfig,
-    RunConfig,
-    StreamConfig,
-    finite_at_least,
-    positive,
-    require,
-    require_choices,
-)
+from sharpstream.config import EpisodicConfig, RunConfig, StreamConfig
+from sharpstream.config_checks import finite_at_least, positive, require, require_choices
 from sharpstream.config_files import from_dict, to_toml
 from sharpstream.errors import ConfigError
 from sharpstream.files import write_whole
