@@ -6,7 +6,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 export OMP_NUM_THREADS = 1
 export MKL_NUM_THREADS = 1
 
-.PHONY: demo test lint types layers unit soak bench clean
+.PHONY: demo test lint types layers unit soak bench docs clean
 
 demo: $(VENV)/core.stamp
 	$(BIN)/sharp demo
@@ -29,6 +29,10 @@ unit: $(VENV)/dev.stamp
 
 soak: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m soak --timeout 7200
+
+# Offline; a warning is an error. The pages are then in site/index.html.
+docs: $(VENV)/dev.stamp
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/sharp bench

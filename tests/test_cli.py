@@ -30,7 +30,7 @@ def sharp(*words: str, **options) -> subprocess.CompletedProcess:
         (["run", "out", "--learner", "shrap"], "there is no learner 'shrap'"),
         (["run", "out", "--stream", "nowhere"], "nowhere"),
         (["run", "out", "--recipe", "txet8"], "there is no recipe 'txet8'"),
-        (["run", "out", "--recipe", "pg19-subword"], "needs PG-19 as subword ids, each with a frozen vector"),
+        (["run", "out", "--stream", "pg19-subword", "--stream.subword.tokenizer", "no"], "there is no tokenizer no"),
         (["run", "out", "--config", "missing.toml"], "cannot read the config file"),
         (["run"], "sharp run --help"),
         (["evaluate", "out"], "there is no run in out"),

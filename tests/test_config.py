@@ -1,7 +1,12 @@
 """Settings: bad values are refused by name, TOML goes round, recipes hold the paper's numbers."""
 
+import inspect
+import re
+from pathlib import Path
+
 import pytest
 
+from sharpstream import config as config_module
 from sharpstream.config import AdamConfig, RunConfig, SharpConfig, SleepConfig, StreamConfig
 from sharpstream.config_files import from_dict, load_toml, to_dict, to_toml
 from sharpstream.errors import ConfigError
@@ -76,3 +81,10 @@ def test_variants_change_one_thing():
 def test_acceleration_follows_the_window_unless_given():
     assert SharpConfig(window=6).acceleration == 6
     assert SharpConfig(window=6, alpha=2).acceleration == 2
+
+
+def test_every_number_that_can_be_set_says_what_it_counts():
+    source = Path(inspect.getsourcefile(config_module)).read_text(encoding="utf-8")
+    numbers = re.findall(r"^    (\w+): (?:int|float)[^\n]*\n(    \"\"\")?", source, flags=re.M)
+    assert len(numbers) > 40
+    assert [name for name, told in numbers if not told] == []

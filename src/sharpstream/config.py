@@ -11,6 +11,7 @@ import typing
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
+from sharpstream.config_subword import SubwordConfig
 from sharpstream.errors import ConfigError
 
 DEEPEST, WIDEST = 64, 65_536  # no learner of ours is near; a slip of the keyboard is refused before it allocates
@@ -69,9 +70,13 @@ class AdamConfig:
     lr: float = 1e-4
     """Step size; pattern block ℓ uses lr·γ^(ℓ−1)."""
     beta1: float = 0.9
+    """Share of the running mean of gradients that is kept at a step."""
     beta2: float = 0.999
+    """Share of the running mean of squared gradients that is kept at a step."""
     eps: float = 1e-8
+    """Added to the root of the squares, in units of a gradient."""
     weight_decay: float = 1e-8
+    """Share of a weight that is added to its gradient."""
 
     def __post_init__(self) -> None:
         finite_at_least(self, 0.0, "lr", "weight_decay")
@@ -95,7 +100,7 @@ class SleepConfig:
     novelty_rest: int = 1_000
     """Wake steps after a sleep before the floor is measured (trigger `novelty`): the EMA starts from 0."""
     tags: int = 100
-    """Capacity of the first-in-first-out buffer of tagged (h¹, c²)."""
+    """How many tagged moments (h¹, c²) are kept, first in first out."""
     replay_length: int = 64
     """R: tokens generated from each tag."""
     tau: float | None = None
@@ -122,19 +127,19 @@ class SharpConfig:
     """The SHARP model and how it learns (DESIGN section 3)."""
 
     levels: int = 3
-    """L: context blocks and pattern blocks."""
+    """L: how many context blocks, and as many pattern blocks."""
     width: int = 100
-    """H: size of every hidden state."""
+    """H: numbers in every hidden state."""
     embedding: int = 30
-    """E: size of a block's input after its embedding."""
+    """E: numbers in a block's input after its embedding."""
     depth: int = 3
     """Linear layers in each pattern block."""
     window: int = 4
     """T: how many tokens back a gradient reaches."""
     alpha: int | None = None
-    """α: acceleration between levels; equal to the window when not given."""
+    """α: ticks of a level for one tick of the level above; equal to the window when not given."""
     gamma: float = 0.1
-    """γ: learning-rate slow-down from one pattern block to the next above."""
+    """γ: the step of a pattern block as a share of that of the block below."""
     tau: float = 1e-3
     """τ: context block 1 learns, and the step is tagged, when the reconstruction EMA exceeds this."""
     decoder: Literal["rnn", "recall"] = "rnn"
@@ -149,6 +154,9 @@ class SharpConfig:
     """When pattern blocks 2..L learn: at every token (the paper's), or from the summed error when their level ticks."""
     input_size: int = 0
     """0: block 1 reads tokens through its own table. D > 0: it reads frozen D-dimensional vectors given beside it."""
+    output_adam: Literal["full", "no-momentum", "factored", "factored-no-momentum"] = "full"
+    """What Adam keeps of the output layer's V × H weights. A large vocabulary is faster with less: no first moment
+    (β1 = 0), a second moment in a row and a column (factored), or both."""
     train_upper_awake: bool = False
     """The wake-only arm: upper context blocks learn online whenever their clock ticks, and there is no sleep."""
     dead_upper_levels: bool = False
@@ -169,6 +177,8 @@ class SharpConfig:
         require(slowest < 2**62, self, "levels", f"small enough that α^(levels−1) < 2^62 (α is {self.acceleration})")
         finite_at_least(self, 0.0, "gamma", "tau")
         require(isinstance(self.input_size, int) and self.input_size >= 0, self, "input_size", "an integer ≥ 0")
+        splits = self.width > 1 or not self.output_adam.startswith("factored")
+        require(splits, self, "output_adam", "'full' or 'no-momentum' where width = 1: there is nothing to factor")
 
     @property
     def acceleration(self) -> int:
@@ -264,8 +274,11 @@ class TransformerConfig:
     """A causal Transformer that learns from a stream in chunks, one Adam update each."""
 
     layers: int = 2
+    """How many blocks of attention and SwiGLU."""
     width: int = 64
+    """Numbers in a token's vector."""
     heads: int = 4
+    """Attention heads a layer."""
     d_ff: int = 176
     """Inner width of the SwiGLU layers."""
     chunk: int = 1024
@@ -292,10 +305,11 @@ class RecurrentConfig:
 
     cell: Literal["rnn", "lstm", "gru"] = "rnn"
     layers: int = 3
+    """How many cells on top of each other."""
     width: int = 100
-    """H: size of every layer's state."""
+    """H: numbers in every layer's state."""
     embedding: int = 30
-    """E: size of a token's embedding."""
+    """E: numbers in a token's embedding."""
     window: int = 4
     """T: how many tokens back a gradient reaches."""
     carry: Literal["aligned", "overlap"] = "aligned"
@@ -317,12 +331,13 @@ class ClockworkConfig:
     """A Clockwork RNN: modules of tanh units, each ticking at its own period, and a read-out of all of them."""
 
     modules: int = 5
+    """How many groups of units, each with its own period."""
     growth: int = 2
     """Each module's period is this many times the one before: 1, 2, 4, 8, 16 by default."""
     width: int = 100
     """H: units in each module."""
     embedding: int = 30
-    """E: size of a token's embedding."""
+    """E: numbers in a token's embedding."""
     window: int = 4
     """T: how many tokens back a gradient reaches."""
     carry: Literal["aligned", "overlap"] = "aligned"
@@ -354,8 +369,8 @@ class StreamConfig:
     """Where the tokens come from."""
 
     name: str = "nonlinear"
-    """linear, random, nonlinear, python-docs, text8, pg19, a file path (text; .npy: integers; FILE.csv:COLUMN: the
-    column's values), or - for standard input."""
+    """linear, random, nonlinear, python-docs, text8, pg19, pg19-subword, a file path (text; .npy: integers;
+    FILE.csv:COLUMN: the column's values), or - for standard input."""
     k: int = 2
     """nonlinear only: how many past community visits decide the direction."""
     start: int = 0
@@ -364,6 +379,7 @@ class StreamConfig:
     """One past the last token read; the whole corpus when not given."""
     alphabet: Literal["letters", "bytes"] = "letters"
     """Files and standard input: 27 symbols (space, a-z) or the 256 byte values."""
+    subword: SubwordConfig = field(default_factory=SubwordConfig)
 
     def __post_init__(self) -> None:
         require_choices(self)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sharpstream import checkpoint
 from sharpstream.config import RunConfig
 from sharpstream.errors import ConfigError, NumericalError, RunError, StreamError
-from sharpstream.factory import make_learner, window_of
+from sharpstream.factory import make_learner, model_of, window_of
 from sharpstream.files import write_whole
 from sharpstream.kernels.jit import EXACT
 from sharpstream.learners.contract import Learner, Sleeper
@@ -209,7 +209,8 @@ def prepare(path: Path, config: RunConfig) -> Run:
     if config.tokens < need:
         raise StreamError(f"tokens = {config.tokens}: at least {need} (one window) are needed")
     try:
-        learner = make_learner(config, stream.vocabulary)
+        dense = getattr(model_of(config), "input_size", 0) > 0
+        learner = make_learner(config, stream.vocabulary, vectors=stream.vectors() if dense else None)
     except (MemoryError, OverflowError) as problem:
         raise ConfigError(f"a learner with these settings does not fit into memory: {problem}") from problem
     return Run(RunDirectory(path), config, stream, learner)

@@ -10,8 +10,8 @@ from typing import Any
 
 from sharpstream import checkpoint
 from sharpstream.config import RunConfig
-from sharpstream.config_files import to_dict
-from sharpstream.errors import RunError
+from sharpstream.config_files import from_dict, to_dict
+from sharpstream.errors import ConfigError, RunError
 from sharpstream.learners.contract import Learner
 from sharpstream.rundir import Log, RunDirectory, differences, log_mark
 from sharpstream.streams.base import Stream
@@ -108,9 +108,17 @@ class RunState:
         config, stream = saved.record.get("config"), saved.record.get("stream")
         if not isinstance(config, Mapping) or not isinstance(stream, Mapping):
             raise RunError(f"the record of {saved.path} does not say which settings and stream it belongs to")
-        ours, theirs = to_dict(self.config), dict(config)
+        ours, theirs = to_dict(self.config), _with_defaults(config)
         ours["tokens"] = theirs["tokens"] = max(ours["tokens"], saved.tokens)
         found = differences(ours, theirs)
         found += [f"stream {line}" for line in differences(dict(self.stream.identity()), stream)]
         if found:
             raise RunError(f"{saved.path} belongs to another run; what differs: {'; '.join(found)}")
+
+
+def _with_defaults(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A record's settings, with those that did not exist when it was written: they had what is the default now."""
+    try:
+        return to_dict(from_dict(RunConfig, config))
+    except ConfigError:  # not ours: what differs is told as it stands
+        return dict(config)

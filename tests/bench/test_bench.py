@@ -11,6 +11,7 @@ import pytest
 from sharpstream.bench.floor import floor
 from sharpstream.bench.growth import AXES, growth_figure, measure_memory
 from sharpstream.bench.learners import measure_learners
+from sharpstream.bench.output import KEPT, OPTIONS
 from sharpstream.cli import main
 from sharpstream.config import RunConfig, TransformerConfig
 from sharpstream.evaluate.timing import Timed, in_turn, learning
@@ -82,6 +83,13 @@ def test_the_engine_table_has_every_named_quantity(tmp_path, capsys):
     with (tmp_path / "bench-engine.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert all(row["machine"] and row["command"].startswith("sharp bench engine") for row in rows)
+
+
+def test_the_output_layer_is_measured_against_a_floor_of_its_own_for_each_option(capsys):
+    assert main(["bench", "output", "--widths", "8", "--vocabulary", "50", "--rounds", "1", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["output"]
+    assert [row["output_adam"] for row in rows] == list(KEPT) == list(OPTIONS)
+    assert all(row["step"] > 0 and row["layer"] > 0 and row["floor"] > 0 for row in rows)
 
 
 def test_all_learners_stand_in_one_table():

@@ -5,8 +5,18 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
+from sharpstream.errors import ConfigError, DataError
+from sharpstream.evaluate.nonstationarity import distance_across
 from sharpstream.experiments.harness import Job, experiment_named, reproduce
-from sharpstream.experiments.language import nonstationarity, nonstationarity_page, wall_time, wall_time_page
+from sharpstream.experiments.language import (
+    boundaries,
+    nonstationarity,
+    nonstationarity_page,
+    wall_time,
+    wall_time_page,
+)
+from sharpstream.streams import pg19
+from sharpstream.streams.store import Section
 
 
 def curve(text, kind, distance, *, shuffled=0.082, words=0.079, longest=100):
@@ -83,6 +93,46 @@ def test_shuffled_words_keep_every_word_whole():
 
     assert not np.array_equal(mixed[:-1], tokens)
     assert words(mixed) == words(np.append(tokens, 0))
+
+
+def test_a_boundary_is_told_from_change_within_a_book():
+    rng = np.random.default_rng(0)
+    left, right = (rng.choice(27, 30 * 1024, p=p / p.sum()).astype(np.int32) for p in rng.random((2, 27)))
+    rows = []
+    for text, (a, b) in {"apart": (left, right), "again": (right, left)}.items():
+        whole = np.concatenate([a, b])
+        mixed = [(rng.permutation(whole), rng.permutation(whole))]
+        rows += boundaries.boundary_rows(text, a, b, mixed)
+    assert max(row["lag"] for row in rows) == 29
+    assert min(row["distance"] for row in rows) > 1.5 * max(row["within"] for row in rows)
+    assert np.mean([row["within"] for row in rows]) == pytest.approx(np.mean([r["shuffled"] for r in rows]), abs=0.01)
+    assert {f.verdict for f in boundaries.findings(rows)} == {"holds"}
+    same = [{**row, "distance": row["within"], "words_shuffled": row["within"]} for row in rows]
+    assert "holds" not in {f.verdict for f in boundaries.findings(same)}
+
+
+def test_windows_across_a_boundary_are_paired_by_their_distance():
+    left, right = np.eye(4)[[0, 1]], np.eye(4)[[1, 3]]
+    assert distance_across(left, right, 2).tolist() == [0.0, 1.0]  # lag 2: (0, 1) and (1, 3)
+    with pytest.raises(ConfigError, match=r"it must be 1\.\.2"):
+        distance_across(left, right, 3)
+
+
+def test_a_book_is_found_by_its_number_where_the_manifest_gives_titles(monkeypatch):
+    sections = (Section("5 Five by Nobody", 0, 9), Section("55 Oz", 10, 20))
+    monkeypatch.setattr(pg19, "pg19_books", lambda: sections)
+    monkeypatch.setattr(nonstationarity, "_text", lambda name, start, end: (start, end))
+    assert nonstationarity._book(55) == (10, 20)
+    with pytest.raises(DataError, match="book 6 is not among"):
+        nonstationarity._book(6)
+
+
+def test_books_in_a_row_and_the_boundaries_of_neighbours_are_asked_for():
+    jobs = [job.settings for job in nonstationarity.jobs("laptop", "fair")]
+    assert sum(s["kind"] == "pg19" for s in jobs) == 3
+    pairs = [(s["left"], s["right"]) for s in jobs if s["kind"] == "boundary"]
+    assert len(pairs) >= 20
+    assert all(left < right for left, right in pairs)
 
 
 def test_the_larger_scales_ask_for_whole_long_books_and_disjoint_segments():

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from sharpstream.config import AdamConfig, SharpConfig, SleepConfig
+from sharpstream.experiments.recipes import pg19_subword
 from sharpstream.learners.sharp import Sharp
 from sharpstream.reference.exchange import from_reference, to_reference
 from sharpstream.reference.sharp import ReferenceSharp
@@ -57,6 +58,11 @@ GRID = {
     "dead upper levels": replace(BASE, dead_upper_levels=True),
     "noise, reset, top 3": replace(BASE, sleep=replace(BASE.sleep, replay_noise=0.1, reset_on_sleep=True, top_k=3)),
     "novelty": replace(BASE, sleep=replace(BASE.sleep, trigger="novelty", novelty_rest=400, novelty_ratio=1.1)),
+    "output without momentum": replace(BASE, output_adam="no-momentum"),
+    "output factored": replace(BASE, output_adam="factored", depth=1),
+    "output factored without momentum, concat": replace(
+        BASE, output_adam="factored-no-momentum", conditioning="concat", adam=AdamConfig(lr=1e-3, weight_decay=1e-4)
+    ),
     "the wake gate asleep": replace(BASE, sleep=replace(BASE.sleep, tau=None)),
 }
 
@@ -96,6 +102,24 @@ def test_frozen_vectors_as_inputs(decoder):
     np.testing.assert_allclose(fused.learn(x), reference.learn(x), rtol=1e-8, atol=1e-10)
     assert_same_state(fused, reference)
     assert fused.sleeps == 2
+
+
+@pytest.mark.parametrize("output", ["full", "factored-no-momentum"])
+def test_subwords_as_published_only_smaller(output):
+    """Four levels, depth 4, `recall` on frozen vectors, γ 0.5, sampling from the top: the recipe's own settings."""
+    published = pg19_subword().sharp
+    sleep = replace(published.sleep, every=140, tags=3, replay_length=80, top_k=9)
+    config = replace(
+        published, width=6, embedding=4, input_size=5, tau=0.2, dtype="float64", sleep=sleep, output_adam=output
+    )
+    vectors = np.random.default_rng(0).normal(size=(400, 5))
+    fused, reference = Sharp(config, 400, seed=3, vectors=vectors), ReferenceSharp(config, 400, seed=3, vectors=vectors)
+    x = stream(400, 300)
+    np.testing.assert_allclose(fused.learn(x), reference.learn(x), rtol=1e-8, atol=1e-10)
+    assert_same_state(fused, reference)
+    assert fused.sleeps == 2
+    back, expected = from_reference(to_reference(fused)), fused.learn(x[:50])
+    assert np.array_equal(back.learn(x[:50]), expected)
 
 
 @pytest.mark.parametrize("vocabulary", [2, 300])

@@ -149,6 +149,45 @@ def test_a_book_that_is_no_text_is_refused_and_nothing_is_left(
     assert not [path for path in cache.rglob("*") if path.is_file()]
 
 
+def test_a_book_that_the_manifest_calls_empty_is_short_and_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provide(tmp_path / "data", monkeypatch)
+    books = {**BOOKS, "train/9.txt": b""}
+    archive_of(tmp_path / "data", books, manifest_of(books))
+    assert shown("pg19") == "two two ten ten te"
+
+
+def test_an_empty_book_that_the_manifest_does_not_call_empty_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provide(tmp_path / "data", monkeypatch)
+    books = {**BOOKS, "train/9.txt": b""}
+    unlisted = manifest_of({name: text for name, text in books.items() if name != "train/9.txt"})
+    archive_of(tmp_path / "data", books, unlisted)
+    with pytest.raises(DataError, match=r"train/9\.txt is empty"):
+        shown("pg19")
+    archive_of(tmp_path / "data", books, manifest_of(books).replace("9,train,0,", "9,train,18,"))
+    with pytest.raises(DataError, match=r"train/9\.txt is empty"):
+        shown("pg19")
+
+
+def test_a_book_with_text_that_the_manifest_calls_empty_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provide(tmp_path / "data", monkeypatch)
+    archive_of(tmp_path / "data", BOOKS, manifest_of({**BOOKS, "train/9.txt": b""}))
+    with pytest.raises(DataError, match=r"train/9\.txt in .* is not the book that its manifest\.csv lists"):
+        shown("pg19")
+
+
+def test_a_listed_empty_book_can_be_downloaded(web: Web, tmp_path: Path) -> None:
+    books = {**BOOKS, "train/9.txt": b""}
+    web.bodies = {f"/{name}": text for name, text in books.items()}
+    store = pg19_store("pg19", DownloadedBooks(listing_of(tmp_path / "list.csv", books), web.url))
+    assert decode(store.stream().take(99), LETTERS) == "two two ten ten te"
+
+
 def test_directory_in_sharp_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     provide(tmp_path / "data", monkeypatch)
     for name, text in BOOKS.items():

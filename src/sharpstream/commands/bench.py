@@ -14,7 +14,7 @@ from sharpstream.evaluate.machine import describe
 from sharpstream.files import write_whole
 from sharpstream.report.grid import rows_as_csv
 
-What = Literal["engine", "learners", "growth", "all"]
+What = Literal["engine", "learners", "growth", "output", "all"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,9 +22,12 @@ class BenchOptions:
     """Time the engine against its reference and the floor, every learner beside it, and how cost grows."""
 
     what: Annotated[What, tyro.conf.Positional] = "engine"
-    """engine: fused, reference and floor; learners: all of them; growth: cost against sizes; all: the three."""
+    """engine: fused, reference and floor; learners: all of them; growth: cost against sizes; output: the
+    output layer of a large vocabulary against its floor; all: the four."""
     widths: tuple[int, ...] = (128, 512)
     """Widths of the text8 recipe to measure."""
+    vocabulary: int = 32_000
+    """Symbols of the output layer (output)."""
     rounds: int = 5
     """Each thing is timed this often, in turn with the others."""
     out: Path | None = None
@@ -87,7 +90,14 @@ def _growth(options: BenchOptions) -> list[dict[str, Any]]:
     return [*growth, *rows]
 
 
-MEASURES = {"engine": _engine, "learners": _learners, "growth": _growth}
+def _output(options: BenchOptions) -> list[dict[str, Any]]:
+    from sharpstream.bench.output import measure_output
+
+    widths = options.widths
+    return [row for width in widths for row in measure_output(width, options.vocabulary, rounds=options.rounds)]
+
+
+MEASURES = {"engine": _engine, "learners": _learners, "growth": _growth, "output": _output}
 
 
 def _print(title: str, rows: Sequence[Mapping[str, Any]]) -> None:

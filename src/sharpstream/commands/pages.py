@@ -10,7 +10,7 @@ import tyro
 from sharpstream.commands.options import parse
 from sharpstream.errors import RunError
 from sharpstream.experiments.harness import page_from_rows
-from sharpstream.experiments.summaries import PLACE, filled
+from sharpstream.experiments.summaries import PLACE, draw_frontier, filled
 from sharpstream.files import write_whole
 
 
@@ -36,6 +36,8 @@ def main(argv: Sequence[str]) -> int:
         text = page.read_text(encoding="utf-8") if page.is_file() else ""
         if PLACE.search(text):
             _write(page, filled(text, Path("results")))
+    if not chosen and (Path("results") / "frontier" / "paper" / "rows.csv").is_file():
+        print(f"{draw_frontier(Path('results'))}: drawn")
     return 0
 
 

@@ -54,6 +54,19 @@ def distance_by_lag(frequencies: Real, *, max_lag: int | None = None) -> Real:
     return np.array([hellinger(frequencies[lag:], frequencies[:-lag]).mean() for lag in range(1, longest + 1)])
 
 
+def distance_across(left: Real, right: Real, max_lag: int) -> Real:
+    """The mean over pairs of one window before a boundary and one after it, for lag = 1..max_lag.
+
+    >>> a, b = np.array([[1.0, 0.0]] * 2), np.array([[0.0, 1.0]] * 2)
+    >>> distance_across(a, b, 2).tolist()
+    [1.0, 1.0]
+    """
+    most = min(len(left), len(right))
+    if not 1 <= max_lag <= most:
+        raise ConfigError(f"max_lag = {max_lag!r}: it must be 1..{most}, the windows on each side")
+    return np.array([hellinger(left[-lag:], right[:lag]).mean() for lag in range(1, max_lag + 1)])
+
+
 def nonstationarity(
     tokens: Tokens, *, vocabulary: int, window: int = 1024, max_lag: int | None = None, seed: int = 0
 ) -> Nonstationarity:

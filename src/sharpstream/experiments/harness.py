@@ -52,6 +52,7 @@ EXPERIMENTS = {
     "text8-wide": "sharpstream.experiments.language.text8_wide",
     "text8-tuning": "sharpstream.experiments.language.text8_tuning",
     "pg19": "sharpstream.experiments.language.pg19",
+    "pg19-subword": "sharpstream.experiments.language.pg19_subword",
     "nonstationarity": "sharpstream.experiments.language.nonstationarity",
     "wall-time": "sharpstream.experiments.language.wall_time",
     "effective-context": "sharpstream.experiments.effective_context",

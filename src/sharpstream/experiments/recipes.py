@@ -104,7 +104,7 @@ def pg19() -> RunConfig:
 
 
 def pg19_subword() -> RunConfig:
-    """Four levels, depth 4, `recall` on frozen 256-dimensional subword vectors; needs them given beside it."""
+    """Four levels, depth 4, `recall` on frozen 256-dimensional vectors of subwords, sampling from the top 50."""
     config = text8()
     sleep = replace(config.sharp.sleep, tags=50, replay_length=257, top_k=50)
     sharp = replace(

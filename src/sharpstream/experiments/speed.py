@@ -63,7 +63,8 @@ def source_of(config: StreamConfig) -> Source:
     absent = config.name == "-" or (entry is not None and status_of(entry)[0] in ("to download", "damaged"))
     if absent:
         length = None if config.end is None else config.end - config.start
-        return Source(config, len(symbols_of(config.alphabet)), length, here=False)
+        symbols = len(symbols_of(config.alphabet)) if entry is None else entry.vocabulary
+        return Source(config, symbols, length, here=False)
     stream = open_stream(config, seed=0)
     return Source(config, stream.vocabulary, stream.length, here=True)
 

@@ -4,6 +4,7 @@ A page marks the place with `<!-- table NAME -->` and `<!-- end of table -->`; `
 In come the committed rows of several studies, out comes Markdown; a line that was not measured is left out.
 """
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,9 @@ from sharpstream.errors import RunError
 from sharpstream.evaluate.pairs import Estimate, mean_interval
 from sharpstream.evaluate.rows import Row
 from sharpstream.experiments.harness import read_rows
+from sharpstream.experiments.simulations.common import final_errors, select
 from sharpstream.report.grid import Grid, markdown, rows_from_csv
+from sharpstream.report.scatter import bits_against_seconds
 
 PLACE = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end of table -->)", re.S)
 Rows = Callable[[str], Sequence[Row]]  # the directory of a study below results/ → its rows
@@ -78,6 +81,74 @@ def _shown(rows: Iterable[Row], metrics: Sequence[str]) -> str | None:
     return f"{found.mean:.3f}" if found.n == 1 else f"{found.mean:.3f} ± {found.half_width:.3f}"
 
 
+FAR_ABOVE = ("uniform", "unigram", "counts-1", "counts-2")  # would squeeze all others into a corner
+
+
+def frontier_points(rows: Rows) -> dict[str, tuple[float, float]]:
+    """Every learner and compressor on the first ten million of text8: (seconds per 1000 characters, bits).
+
+    From `frontier` where it has the arm, else from `text8` and `text8-wide`; ablations, other budgets and what is
+    far above everyone stay there.
+    """
+    points: dict[str, tuple[float, float]] = {}
+    for study, cost, scale in (
+        ("frontier/paper", "microseconds", 1e-3),
+        ("text8/text8", "seconds_per_1000", 1.0),
+        ("text8/text8-wide", "seconds_per_1000", 1.0),
+    ):
+        here = [row for row in rows(study) if _first_segment(row, 10_000_000)]
+        for arm in dict.fromkeys(row["arm"] for row in here):
+            values = {row["metric"]: row["value"] for row in here if row["arm"] == arm}
+            part_of = arm.startswith("episodic") and arm not in ("episodic", "episodic fast")
+            if arm not in (*points, *FAR_ABOVE) and not part_of and values.get("bits", 0) and values.get(cost, 0):
+                points[arm] = (values[cost] * scale, values["bits"])
+    return points
+
+
+def draw_frontier(results: Path) -> Path:
+    """The picture on top of the README."""
+    from sharpstream.report.style import save_figure
+
+    points = frontier_points(functools.cache(lambda study: read_rows(results / study)))
+    title = "text8, first 10M characters: lower left is better"
+    return save_figure(bits_against_seconds(points, title=title), results / "frontier" / "all.png")[0]
+
+
+RULE_ARMS = {
+    "SHARP": "alpha 4",
+    "SHARP, no sleep": "no sleep",
+    "SHARP, `film-normed`": "film-normed",
+    "RNN, aligned state": "rnn",
+    "RNN, as published": "rnn overlap",
+}
+LAST = 100_000  # tokens behind an error at the end
+
+
+def rules_table(rows: Rows) -> Grid:
+    """Who finds the rule of nonlinear(K): the error at the end of every repetition."""
+    here = rows("simulations/acceleration")
+    ks = (2, 4, 6)
+    lines = []
+    for label, arm in RULE_ARMS.items():
+        cells = []
+        for k in ks:
+            part = select(here, k=k, arm=arm)
+            last = max((row["tokens"] for row in part), default=0)
+            cells.append(", ".join(f"{error:.3f}" for error in final_errors(part, last, LAST).values()) or None)
+        if any(cells):
+            lines.append((label, *cells))
+    columns = ("learner", *(f"nonlinear({k}): the last {4 * k - 1} tokens" for k in ks))
+    note = (
+        "Share of wrong guesses at the end, one number a repetition; not knowing the rule 0.333, best possible 0.208."
+    )
+    return Grid(
+        title="Rules that reach further back than any gradient (4 tokens)",
+        columns=columns,
+        rows=tuple(lines),
+        note=note,
+    )
+
+
 def engine_table(results: Path) -> Grid:
     """What a token costs SHARP, from the committed benchmark."""
     rows = rows_from_csv((results / "bench" / "bench-engine.csv").read_text(encoding="utf-8"))
@@ -103,14 +174,12 @@ def engine_table(results: Path) -> Grid:
 
 def tables(results: Path) -> dict[str, Callable[[], Grid]]:
     """Every table by its name."""
-    kept: dict[str, Sequence[Row]] = {}
-
-    def rows(study: str) -> Sequence[Row]:
-        if study not in kept:
-            kept[study] = read_rows(results / study)
-        return kept[study]
-
-    return {"text8": lambda: text8_table(rows), "engine": lambda: engine_table(results)}
+    rows = functools.cache(lambda study: read_rows(results / study))
+    return {
+        "text8": lambda: text8_table(rows),
+        "rules": lambda: rules_table(rows),
+        "engine": lambda: engine_table(results),
+    }
 
 
 def filled(text: str, results: Path) -> str:

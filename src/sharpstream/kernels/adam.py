@@ -26,6 +26,7 @@ class Step(NamedTuple):
     root: Any  # 1 / √(1 − β2^t)
     eps: Any
     decay: Any
+    rate: Any  # lr: the size of a step without a first moment
 
 
 @kernel
@@ -36,8 +37,9 @@ def adam_step(like: Array, hyper: Array, lr: float, t: int) -> Step:
     size = lr / (1.0 - beta1**t)
     root = 1.0 / np.sqrt(1.0 - beta2**t)
     return Step(
-        kind(beta1), kind(beta2), kind(1.0 - beta1), kind(1.0 - beta2), kind(size), kind(root), kind(eps), kind(decay)
-    )
+        kind(beta1), kind(beta2), kind(1.0 - beta1), kind(1.0 - beta2), kind(size), kind(root), kind(eps), kind(decay),
+        kind(lr),
+    )  # fmt: skip
 
 
 @kernel

@@ -10,6 +10,13 @@ import numpy as np
 
 from sharpstream.config import SharpConfig
 from sharpstream.kernels.adam import Step, adam_outer_backward, adam_vector
+from sharpstream.kernels.adam_output import (
+    FACTORED,
+    FACTORED_NO_MOMENTUM,
+    FULL,
+    NO_MOMENTUM,
+    adam_output_backward,
+)
 from sharpstream.kernels.elementary import gelu, gelu_backward, tanh_inplace
 from sharpstream.kernels.jit import Array, kernel
 from sharpstream.kernels.linear import affine
@@ -38,6 +45,7 @@ class Form(NamedTuple):
     depth: int
     kind: int  # FILM, FILM_NORMED or CONCAT
     placement: int  # EVERY, BEFORE or BETWEEN
+    output: int  # what Adam keeps of the output layer: FULL, or less (kernels/adam_output.py)
 
 
 class Trace(NamedTuple):
@@ -65,7 +73,14 @@ class Scratch(NamedTuple):
 def make_form(config: SharpConfig) -> Form:
     """The config's words as the numbers that compiled code reads."""
     kind = {"film": FILM, "film-normed": FILM_NORMED, "concat": CONCAT}[config.conditioning]
-    return Form(config.depth, kind, {"every": EVERY, "pre": BEFORE, "between": BETWEEN}[config.placement])
+    placement = {"every": EVERY, "pre": BEFORE, "between": BETWEEN}[config.placement]
+    output = {
+        "full": FULL,
+        "no-momentum": NO_MOMENTUM,
+        "factored": FACTORED,
+        "factored-no-momentum": FACTORED_NO_MOMENTUM,
+    }[config.output_adam]
+    return Form(config.depth, kind, placement, output)
 
 
 def make_trace(config: SharpConfig) -> Trace:
@@ -240,7 +255,10 @@ def backward(
         row = mlp_row(form, level, layer)
         w, mw, vw = matrix(p, table, row), matrix(m, table, row), matrix(v, table, row)
         b, mb, vb = vector(p, table, row + 1), vector(m, table, row + 1), vector(v, table, row + 1)
-        adam_outer_backward(w, mw, vw, delta, trace.after[i, layer, :size], back, s)
+        if form.output != FULL and level == 1 and layer == form.depth - 1:
+            adam_output_backward(w, mw, vw, delta, trace.after[i, layer, :size], back, s, form.output)
+        else:
+            adam_outer_backward(w, mw, vw, delta, trace.after[i, layer, :size], back, s)
         adam_vector(b, mb, vb, delta, s)
         if has_gelu(form, layer):
             gelu_backward(trace.before[i, layer, :size], back)

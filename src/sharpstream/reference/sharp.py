@@ -34,6 +34,7 @@ from sharpstream.memory.drowsiness import drowsy, trigger_of
 from sharpstream.reference import sleep as sleeping
 from sharpstream.reference import state as exchange
 from sharpstream.reference.context_block import RnnContextBlock
+from sharpstream.reference.output_adam import OutputAdam
 from sharpstream.reference.pattern_block import MlpPatternBlock
 
 BlockFactory = Callable[[SharpConfig, int, int], nn.Module]  # (config, vocabulary, level) → block
@@ -107,7 +108,22 @@ class ReferenceSharp(LearnerBase):
         self.pattern_adam = [
             self.adam([{"params": list(f.parameters()), "lr": lr * gamma**level}]) for level, f in enumerate(self.f)
         ]
+        if self.config.output_adam != "full":
+            self.pattern_adam[0] = self._output_adam()
         self.context_adam = [self.adam([{"params": list(m.parameters()), "lr": lr}]) for m in self.m]
+
+    def _output_adam(self) -> torch.optim.Adam:
+        """Adam for block 1 with fewer moments of its output layer."""
+        a, kept = self.config.adam, self.config.output_adam
+        return OutputAdam(
+            [{"params": list(self.f[0].parameters()), "lr": a.lr}],
+            self.f[0].mlp[-1].weight,
+            momentum=not kept.endswith("no-momentum"),
+            factored=kept.startswith("factored"),
+            betas=(a.beta1, a.beta2),
+            eps=a.eps,
+            weight_decay=a.weight_decay,
+        )
 
     def _reset_stream(self) -> None:
         """Nothing seen yet."""

@@ -55,11 +55,16 @@ class Stream(ABC):
     position: int = 0  # how many tokens have been taken
     live: bool = False  # `take` may wait for tokens that nobody has sent yet, and none can be read twice
     parts: tuple["Part", ...] = ()  # its named parts, such as books, in order
+    characters: npt.NDArray[np.int64] | None = None  # (V,): of text in each symbol; None: each token is one
 
     @property
     def vocabulary(self) -> int:
         """How many distinct tokens there are."""
         return len(self.symbols)
+
+    def vectors(self) -> npt.NDArray[Any] | None:
+        """Frozen vectors of its symbols, (V, D), for learners that read such; None where there are none."""
+        return None
 
     @abstractmethod
     def take(self, count: int) -> Tokens:

@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from sharpstream.errors import DataError
 from sharpstream.streams import places, zips
@@ -23,7 +23,21 @@ Split = Literal["train", "validation"]
 LARGEST_BOOK = 64 << 20  # bytes
 LISTING = Path(__file__).with_name("pg19_books.csv")
 MANIFEST = "manifest.csv"
+NOTHING = hashlib.sha256().hexdigest()  # of a file without a byte
 _BOOK_NAME = re.compile(r"(train|validation)/([0-9]{1,9})\.txt")
+
+
+class Listed(NamedTuple):
+    """What a list says of a book; empty text where it says nothing."""
+
+    size: str = ""  # bytes
+    sha256: str = ""
+    title: str = ""
+
+    @property
+    def empty(self) -> bool:
+        """Whether the list vouches for a file without a byte: some official ones are."""
+        return self.size == "0" and self.sha256 == NOTHING
 
 
 class BookSource(Protocol):
@@ -39,8 +53,8 @@ class BookSource(Protocol):
         """One book's text as it is."""
         ...
 
-    def title(self, split: Split, book: int) -> str:
-        """What it is called; nothing where nobody says."""
+    def listed(self, split: Split, book: int) -> Listed:
+        """What a list that comes with the books says of it."""
         ...
 
 
@@ -69,14 +83,14 @@ class ZipBooks:
         """One member, unpacked in memory; if the archive's manifest lists it, it must be what is listed."""
         with zips.opened(self._path) as archive:
             text = b"".join(zips.chunks(archive, f"{split}/{book}.txt", LARGEST_BOOK))
-        sha256 = self._listed.get((split, book), ("", ""))[0]
+        sha256 = self.listed(split, book).sha256
         if sha256 and hashlib.sha256(text).hexdigest() != sha256:
             raise DataError(f"{split}/{book}.txt in {self._path} is not the book that its manifest.csv lists (sha256)")
         return text
 
-    def title(self, split: Split, book: int) -> str:
+    def listed(self, split: Split, book: int) -> Listed:
         """From the archive's manifest."""
-        return self._listed.get((split, book), ("", ""))[1]
+        return self._listed.get((split, book), Listed())
 
 
 class DirectoryBooks:
@@ -96,9 +110,9 @@ class DirectoryBooks:
         """One file."""
         return read_book(self._path / split / f"{book}.txt")
 
-    def title(self, split: Split, book: int) -> str:
-        """A directory of texts has none."""
-        return ""
+    def listed(self, split: Split, book: int) -> Listed:
+        """A directory of texts has no list."""
+        return Listed()
 
 
 class DownloadedBooks:
@@ -129,9 +143,10 @@ class DownloadedBooks:
                 ) from problem
         return read_book(target)
 
-    def title(self, split: Split, book: int) -> str:
-        """Our list of books has none."""
-        return ""
+    def listed(self, split: Split, book: int) -> Listed:
+        """From our list of books, which has no titles."""
+        size, sha256 = self._listed[split, book]
+        return Listed(str(size), sha256)
 
 
 def read_book(path: Path) -> bytes:
@@ -144,16 +159,20 @@ def read_book(path: Path) -> bytes:
         raise DataError(f"cannot read {path}: {problem.strerror or problem}") from problem
 
 
-def read_manifest(archive: zipfile.ZipFile) -> dict[tuple[str, int], tuple[str, str]]:
-    """(split, id) → (sha256, title) from the archive's manifest.csv; nothing when it has none."""
+def read_manifest(archive: zipfile.ZipFile) -> dict[tuple[str, int], Listed]:
+    """(split, id) → what the archive's manifest.csv says of it; nothing when there is no manifest."""
     if MANIFEST not in archive.namelist():
         return {}
     try:
         text = b"".join(zips.chunks(archive, MANIFEST, LARGEST_BOOK)).decode("utf-8")
         rows = csv.DictReader(io.StringIO(text))
-        return {(row["split"], int(row["id"])): (row["sha256"], printable(row["title"])) for row in rows}
+        return {
+            (row["split"], int(row["id"])): Listed(row["bytes"], row["sha256"], printable(row["title"])) for row in rows
+        }
     except (KeyError, ValueError, TypeError, csv.Error) as problem:
-        raise DataError(f"{MANIFEST} in {archive.filename} is not a list of id, split, sha256, title") from problem
+        raise DataError(
+            f"{MANIFEST} in {archive.filename} is not a list of id, split, bytes, sha256, title"
+        ) from problem
 
 
 def printable(title: str) -> str:

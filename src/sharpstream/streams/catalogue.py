@@ -29,6 +29,7 @@ class Entry:
     url: str = ""
     sha256: str = ""  # of the one file at the URL; the books of PG-19 have theirs in pg19_books.csv
     download_bytes: int = 0  # about
+    vocabulary: int = 27  # of a corpus; with subwords that of the tokenizer we expect
 
 
 ENTRIES = (
@@ -36,6 +37,7 @@ ENTRIES = (
     Entry(name="random", what="7 tokens, uniform and independent", kind="synthetic"),
     Entry(name="nonlinear", what="two rings and a hub; the last k visits decide the direction", kind="synthetic"),
     Entry(name="python-docs", what="Python's help topics as 27 letters", kind="built in"),
+    Entry(name="python-docs-subword", what="Python's help topics as 512 subwords", kind="built in"),
     Entry(
         name="text8",
         what="Wikipedia as 27 letters, 100M characters",
@@ -56,6 +58,24 @@ ENTRIES = (
     Entry(
         name="pg19-validation",
         what="5 held-out books as 27 letters",
+        kind="corpus",
+        files=("pg19.zip", "pg19"),
+        url=PG19_URL,
+        download_bytes=1_100_000,
+    ),
+    Entry(
+        name="pg19-subword",
+        vocabulary=32_000,
+        what="217 whole books as subwords; needs a tokenizer",
+        kind="corpus",
+        files=("pg19.zip", "pg19"),
+        url=PG19_URL,
+        download_bytes=35_000_000,
+    ),
+    Entry(
+        name="pg19-subword-validation",
+        vocabulary=32_000,
+        what="5 held-out books as subwords",
         kind="corpus",
         files=("pg19.zip", "pg19"),
         url=PG19_URL,

@@ -61,7 +61,7 @@ def add_data(path: Path, name: str, /, *, alphabet: Alphabet = "letters", json: 
 
 
 def fetch_data(name: str, /, *, json: bool = False) -> None:
-    """Find or download a corpus and make it ready: text8, pg19 or pg19-validation."""
+    """Find or download a corpus and make it ready: text8, or pg19, also -validation and -subword."""
     _report(prepared(name), json)
 
 
@@ -75,6 +75,11 @@ def prepared(name: str) -> Store:
         from sharpstream.streams.pg19 import pg19_store
 
         return pg19_store(name)
+    if name in ("pg19-subword", "pg19-subword-validation"):
+        from sharpstream.config_subword import SubwordConfig
+        from sharpstream.streams.subword import subword_store
+
+        return subword_store(name, SubwordConfig())
     if name in catalogue.all_names():
         raise DataError(f"{name} needs no fetching; it is ready")
     raise unknown_stream(name)
@@ -105,6 +110,8 @@ def _stored(name: str | None) -> dict[str, Path]:
     bases = {n: places.corpus_base(n) for n in catalogue.BUILT_IN_NAMES} | {
         n: places.added_base(n) for n in catalogue.added_names()
     }
+    made = places.corpus_base("x").parent.glob("*-subword-*.json")  # one for each tokenizer
+    bases |= {path.stem: path.with_suffix("") for path in made}
     if name is None:
         return {n: base for n, base in bases.items() if has_store(base)}
     if name not in bases:

@@ -90,18 +90,16 @@ def _open_pg19(config: StreamConfig, seed: int) -> Stream:
     return pg19_store(config.name).stream(config.start, config.end)
 
 
+def _open_subword(config: StreamConfig, seed: int) -> Stream:
+    from sharpstream.streams.subword import open_subword
+
+    return open_subword(config)
+
+
 def _open_standard_input(config: StreamConfig, seed: int) -> Stream:
     from sharpstream.streams.live import from_descriptor
 
     return from_descriptor(0, config.alphabet, start=config.start, end=config.end)
-
-
-def _open_pg19_subword(config: StreamConfig, seed: int) -> Stream:
-    """The recipe of that name is the paper's; its stream is refused with what is missing."""
-    raise StreamError(
-        "pg19-subword needs PG-19 as subword ids, each with a frozen vector of 256 numbers; neither is built here. "
-        "The recipe pg19 reads the same books as letters"
-    )
 
 
 _OPENERS: dict[str, Callable[[StreamConfig, int], Stream]] = {
@@ -112,6 +110,8 @@ _OPENERS: dict[str, Callable[[StreamConfig, int], Stream]] = {
     "text8": _open_text8,
     "pg19": _open_pg19,
     "pg19-validation": _open_pg19,
-    "pg19-subword": _open_pg19_subword,
+    "pg19-subword": _open_subword,
+    "pg19-subword-validation": _open_subword,
+    "python-docs-subword": _open_subword,
     "-": _open_standard_input,
 }

@@ -55,6 +55,17 @@ def sound(name: str, text: bytes) -> bytes:
     return text
 
 
+def texts_of(source: BookSource, split: Split) -> Iterator[tuple[str, bytes]]:
+    """Name and text of each book, ascending by id; a file that its list calls empty is passed over as a short book."""
+    ids = source.ids(split)
+    if not ids:
+        raise DataError(f"there are no PG-19 books named {split}/ID.txt in SHARP_DATA")
+    for book in ids:
+        listed, text = source.listed(split, book), source.read(split, book)
+        if text or not listed.empty:
+            yield f"{book} {listed.title}".rstrip(), sound(f"{split}/{book}.txt", text)
+
+
 def chosen(texts: Iterable[tuple[str, bytes]], rules: Rules, sections: list[Section]) -> Iterator[TokenBytes]:
     """The stream's tokens, book by book; `sections` receives each book's place as it is given out."""
     length = 0
@@ -88,17 +99,10 @@ def pg19_store(name: str = "pg19", downloads: BookSource | None = None) -> Store
 def convert(source: BookSource, name: str) -> Store:
     """Read the books by the rules and write the store."""
     split = NAMES[name]
-    ids = source.ids(split)
-    if not ids:
-        raise DataError(f"there are no PG-19 books named {split}/ID.txt in SHARP_DATA")
     sections: list[Section] = []
-    texts = (
-        (f"{book} {source.title(split, book)}".rstrip(), sound(f"{split}/{book}.txt", source.read(split, book)))
-        for book in ids
-    )
     return write_store(
         places.corpus_base(name),
-        chosen(texts, RULES[split], sections),
+        chosen(texts_of(source, split), RULES[split], sections),
         symbols_of("letters"),
         sections=sections,
         details={"mark": source.mark},

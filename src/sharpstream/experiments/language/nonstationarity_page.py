@@ -10,6 +10,7 @@ from sharpstream.evaluate.pairs import estimate_of
 from sharpstream.evaluate.rows import Row
 from sharpstream.evaluate.verdicts import Claim
 from sharpstream.experiments.harness import Finding, judged
+from sharpstream.experiments.language import boundaries
 from sharpstream.experiments.simulations.common import draw_quartiles, select
 from sharpstream.report.style import BLUE, GREY, ORANGE, new_figure, styled, tokens_label
 
@@ -100,7 +101,7 @@ def findings(rows: Sequence[Row]) -> list[Finding]:
         if texts := shapes(rows, kind):
             found += [_rises(kind, texts), _early(kind, texts), _flattens(kind, texts)]
             found += [_noise(kind, texts), _excess(kind, texts), _lag_0(kind, texts)]
-    return found
+    return found + boundaries.findings(rows)
 
 
 def _rises(kind: str, texts: Sequence[Shape]) -> Finding:
@@ -176,16 +177,20 @@ def page(rows: Sequence[Row]) -> str:
             columns = zip(*((s.first, s.few, s.late, s.shuffled, s.words) for s in texts), strict=True)
             cells = [kind, len(texts), longest, *(spread(column, ".4f") for column in columns)]
             lines.append(f"| {' | '.join(map(str, cells))} |")
-    return "\n".join([*lines, "", CAUTION])
+    return "\n".join([*lines, "", CAUTION, "", boundaries.page(rows)]).rstrip("\n")
 
 
 @styled
 def figure(rows: Sequence[Row]) -> "Figure":
     """One panel per kind of text, on one scale that begins at 0."""
     kinds = [kind for kind in KINDS if select(rows, kind=kind)]
-    drawing = new_figure(1.5 + 4.6 * len(kinds), 4.4)
-    panels = drawing.subplots(1, len(kinds), sharey=True, squeeze=False)[0]
-    for axes, kind in zip(panels, kinds, strict=True):
+    sides = select(rows, kind=boundaries.KIND)
+    count = len(kinds) + bool(sides)
+    drawing = new_figure(1.5 + 4.6 * count, 4.4)
+    panels = drawing.subplots(1, count, sharey=True, squeeze=False)[0]
+    if sides:
+        boundaries.panel(panels[-1], sides)
+    for axes, kind in zip(panels, kinds, strict=False):
         _panel(axes, select(rows, kind=kind), KINDS[kind])
     panels[0].set_ylabel(f"mean Hellinger distance between the letter\nfrequencies of two {WINDOW}-character windows")
     panels[0].set_ylim(0, None)

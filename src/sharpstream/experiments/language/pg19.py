@@ -5,6 +5,7 @@ first books it has read (current, backward). What it has over the first 1,000, 3
 each new book, against the rest of those books, comes from the rows the loop writes at these marks.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from sharpstream.config import RunConfig, StreamConfig
 from sharpstream.evaluate.bits import PAPER_CAP
-from sharpstream.evaluate.protocols import protocol_named
+from sharpstream.evaluate.probes import ProbeRow
+from sharpstream.evaluate.protocols import EvaluationProtocol, protocol_named
 from sharpstream.evaluate.rows import Cells, Row
 from sharpstream.experiments import recipes
 from sharpstream.experiments.harness import Experiment, Finding, Job
@@ -24,6 +26,7 @@ from sharpstream.experiments.language.measure import compressed, measured, read
 from sharpstream.experiments.language.segments import MILLION, seed_of
 from sharpstream.frozen import opened
 from sharpstream.learners.contract import Tokens
+from sharpstream.loop import Run
 from sharpstream.parts import DISTANCES
 from sharpstream.report.curves import prequential_curves
 from sharpstream.report.grid import Grid, markdown
@@ -45,6 +48,7 @@ PUBLISHED: text8.Published = {
     "transformer-5m": (2.15, 2.18, 2.26),
 }
 WIDE = "sharp-512-tick"
+EPISODIC = "episodic"
 ENDS = 3  # books at either end of what was read
 STEADY = "rest"  # of a book, after its first 30,000 characters
 
@@ -82,7 +86,8 @@ def jobs(scale: str, protocol: str) -> list[Job]:
     """The quick learners first."""
     s = SCALES[scale]
     neural = [arm for arm in SIZES[s.size].neural if arm not in BLOCKS]
-    arms = [arm for arm in (*SIMPLE, *neural, *COMPRESSORS, *([WIDE] if s.wide else [])) if arm not in s.without]
+    wide = [WIDE] if s.wide else []
+    arms = [arm for arm in (*SIMPLE, EPISODIC, *neural, *COMPRESSORS, *wide) if arm not in s.without]
     return [
         Job(
             arm if repetition == 0 else f"{arm}-seed{repetition}",
@@ -100,6 +105,8 @@ def config_of(settings: Mapping[str, Any]) -> RunConfig:
     tokens = s.wide if arm == WIDE else s.tokens
     if arm in COMPRESSORS:
         base = RunConfig()
+    elif arm == EPISODIC:
+        base = RunConfig(learner=EPISODIC)
     elif arm == WIDE:
         wide = run_of("sharp", SIZES["512"], protocol)
         base = wide.replace(sharp=recipes.text8_on_tick(wide.sharp))
@@ -141,12 +148,18 @@ def probe_texts(config: RunConfig, scale: Scale) -> dict[str, list[Tokens]]:
 
 def work(job: Job, directory: Path) -> list[Cells]:
     """One arm: its run, its books scored frozen, its first steps in every new book."""
-    config, scale = config_of(job.settings), SCALES[job.settings["scale"]]
-    arm, protocol = job.settings["arm"], protocol_named(job.settings["protocol"])
+    config, arm, protocol = config_of(job.settings), job.settings["arm"], protocol_named(job.settings["protocol"])
     if arm in COMPRESSORS:
         return compressed(arm, config, {})
+    return read_books(directory, config, SCALES[job.settings["scale"]], arm, protocol)
+
+
+def read_books(directory: Path, config: RunConfig, scale: Scale, arm: str, protocol: EvaluationProtocol) -> list[Cells]:
+    """Run to the end; then the frozen books in each direction, and the marks along every book."""
     texts = probe_texts(config, scale)  # what is missing is said before hours
     rows = measured(directory, config, arm, protocol, {})
+    if math.isinf(next(row["value"] for row in rows if row["metric"] == "bits")):
+        return rows  # learning left the finite numbers: there is no state to score
     run = opened(directory)
     stamp = {**rows[0], "tokens": config.tokens, "place": None}
     cap = PAPER_CAP if protocol.clip is None else protocol.clip_for(run.learner.name, config.stream.name)
@@ -155,19 +168,42 @@ def work(job: Job, directory: Path) -> list[Cells]:
             scored_once(run, text, probe=f"{direction}-{place}", cap=cap or PAPER_CAP)
             for place, text in enumerate(books)
         ]
-        sizes = [len(text) for text in books]
-        for metric in ("bits", "bits_clipped"):
-            values = [getattr(row, metric) for row in scored]
-            mean = sum(value * size for value, size in zip(values, sizes, strict=True)) / sum(sizes)
-            rows.append({**stamp, "metric": f"{direction}_{metric}", "value": mean})
-            each = enumerate(values) if metric == "bits" else ()
-            rows += [{**stamp, "metric": f"{direction}_book", "place": n, "value": value} for n, value in each]
+        rows += frozen_rows(direction, scored, stamp)
+        rows += in_characters(run, f"{direction}_", scored, books, stamp)
     marks = [row for row in run.metrics.rows() if row["event"] == "part"]
     return rows + [
         {**stamp, "metric": f"part_{mark['since']}", "tokens": mark["tokens"], "place": mark["part"],
          "value": mark["bits"]}
         for mark in marks
     ]  # fmt: skip
+
+
+def frozen_rows(direction: str, scored: Sequence[ProbeRow], stamp: Cells) -> list[Cells]:
+    """The mean over books, weighted by their length, true and capped; and the bits of each book."""
+    rows, sizes = [], [row.tokens for row in scored]
+    for metric in ("bits", "bits_clipped"):
+        values = [getattr(row, metric) for row in scored]
+        mean = sum(value * size for value, size in zip(values, sizes, strict=True)) / sum(sizes)
+        rows.append({**stamp, "metric": f"{direction}_{metric}", "value": mean})
+        each = enumerate(values) if metric == "bits" else ()
+        rows += [{**stamp, "metric": f"{direction}_book", "place": n, "value": value} for n, value in each]
+    return rows
+
+
+def in_characters(
+    run: Run, prefix: str, scored: Sequence[ProbeRow], texts: Sequence[Tokens], stamp: Cells
+) -> list[Cells]:
+    """Accuracy and bits per character, where a token is not one; nothing where it is."""
+    lengths = run.stream.characters
+    if lengths is None:
+        return []
+    bits, tokens = sum(row.bits * row.tokens for row in scored), sum(row.tokens for row in scored)
+    characters = sum(int(lengths[text].sum()) for text in texts)
+    rows = [{**stamp, "metric": f"{prefix}bits_per_character", "value": bits / characters}]
+    if all(row.accuracy is not None for row in scored):
+        right = sum((row.accuracy or 0.0) * row.tokens for row in scored)
+        rows.append({**stamp, "metric": f"{prefix}accuracy", "value": right / tokens})
+    return rows
 
 
 def adaptation(rows: Sequence[Row], arm: str) -> dict[int | str, float]:
@@ -191,7 +227,7 @@ def adaptation(rows: Sequence[Row], arm: str) -> dict[int | str, float]:
     return {**found, STEADY: fmean(pieces[DISTANCES[-1]] for pieces in whole)}
 
 
-def adaptation_table(rows: Sequence[Row]) -> str:
+def adaptation_table(rows: Sequence[Row], unit: str = "character") -> str:
     """How much more each learner pays at the beginning of a book than in the rest of it."""
     lines = []
     for arm in tables.arms_of(rows):
@@ -200,7 +236,7 @@ def adaptation_table(rows: Sequence[Row]) -> str:
             more = [f"{found[distance] - found[STEADY]:+.3f}" for distance in DISTANCES]
             lines.append((arm_style(arm).label, *more, f"{found[STEADY]:.3f}"))
     columns = ("learner", *(f"first {distance:,}" for distance in DISTANCES), "rest of the book")
-    note = "Bits per character more than in the rest of the same books (last column), mean over books."
+    note = f"Bits per {unit} more than in the rest of the same books (last column), mean over books."
     return markdown(Grid(title="At home in a new book", columns=columns, rows=tuple(lines), note=note)) if lines else ""
 
 

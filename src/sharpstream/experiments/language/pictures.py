@@ -65,23 +65,25 @@ def against_figure(rows: Sequence[Row], base: str) -> "Figure | None":
     )
 
 
-def curves_figure(rows: Sequence[Row], arms: Sequence[str], title: str, levels: Sequence[str] = ()) -> "Figure":
+def curves_figure(
+    rows: Sequence[Row], arms: Sequence[str], title: str, levels: Sequence[str] = (), unit: str = "character"
+) -> "Figure":
     """Prequential bits along the stream; arms that only have a mean are drawn as levels."""
     curves = {arm: mean_curve(rows, arm) for arm in arms}
     known = [(mean_of(rows, arm, "bits"), arm) for arm in levels]
     lines = [(bits, f"{arm_style(arm).label} {bits:.2f}") for bits, arm in known if not math.isnan(bits)]
     drawn = {arm: curve for arm, curve in curves.items() if curve[0]}
-    return prequential_curves(drawn, levels=lines, title=title, ylabel="bits per character (lower is better)")
+    return prequential_curves(drawn, levels=lines, title=title, ylabel=f"bits per {unit} (lower is better)")
 
 
-def probes_figure(rows: Sequence[Row], arms: Sequence[str]) -> "Figure | None":
+def probes_figure(rows: Sequence[Row], arms: Sequence[str], unit: str = "character") -> "Figure | None":
     """Forward, current and backward with intervals."""
     values = {}
     for arm in arms:
         found = {name: estimate(rows, arm, f"{name}_bits") for name in DIRECTIONS}
         values[arm] = {name: one for name, one in found.items() if one is not None}
     known = {arm: found for arm, found in values.items() if found}
-    return probe_bars(known, ylabel="bits per character") if known else None
+    return probe_bars(known, ylabel=f"bits per {unit}") if known else None
 
 
 def gate_figure(rows: Sequence[Row], arms: Sequence[str]) -> "Figure | None":

@@ -1,0 +1,199 @@
+"""pg19-subword: every learner on books as subwords, read once: the second half of the paper's PG-19 table.
+
+Neural learners read frozen pretrained vectors through a projection of their own and predict by a full softmax. Bits per
+token are true ones; bits per character compare tokenizers; the published, capped figure stands beside. Arms of SHARP
+that keep fewer moments of the output layer say what that costs. `quick` needs no data: a small tokenizer of its own.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sharpstream.config import (
+    CountsConfig,
+    EpisodicConfig,
+    RecurrentConfig,
+    RunConfig,
+    SharpConfig,
+    StreamConfig,
+    TransformerConfig,
+)
+from sharpstream.errors import ConfigError
+from sharpstream.evaluate.protocols import protocol_named
+from sharpstream.evaluate.rows import Cells, Row
+from sharpstream.experiments import recipes
+from sharpstream.experiments.harness import Experiment, Finding, Job
+from sharpstream.experiments.language import pg19, pictures, tables, text8
+from sharpstream.experiments.language.arms import PUBLISHED_TRANSFORMERS, RECURRENT, SMALL_TRANSFORMER
+from sharpstream.experiments.language.measure import read
+from sharpstream.experiments.language.segments import seed_of
+from sharpstream.experiments.language.subword_page import arms_shown, page
+from sharpstream.experiments.regimes import under
+from sharpstream.streams import open_stream
+from sharpstream.streams.subword import SMALL_SIZE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Published bits per token, each capped at 4.755, at width 512 with GPT-2's vocabulary: forward, current, backward.
+PUBLISHED: text8.Published = {
+    "sharp": (4.26, 4.26, 4.26),
+    "rnn": (4.54, 4.56, 4.55),
+    "lstm": (4.52, 4.54, 4.53),
+    "gru": (4.50, 4.52, 4.51),
+    "transformer-18m": (3.95, 3.77, 3.94),
+    "transformer-23m": (3.94, 3.76, 3.94),
+}
+OUTPUTS = {f"sharp-{kind}": kind for kind in ("no-momentum", "factored", "factored-no-momentum")}
+COUNTS = tuple(f"counts-{order}" for order in (1, 2, 3))
+SIMPLE = ("uniform", "unigram", *COUNTS, "episodic")
+CHUNK = 256  # tokens of a Transformer's chunk, as published
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale(pg19.Scale):
+    """Which books, how much of them, and the models."""
+
+    sharp: SharpConfig
+    transformers: Mapping[str, TransformerConfig] = field(default_factory=dict)
+
+
+def _sized(width: int) -> SharpConfig:
+    return replace(recipes.pg19_subword().sharp, width=width)
+
+
+_TINY = replace(_sized(8), levels=2, depth=2, embedding=4, input_size=SMALL_SIZE)
+_PUBLISHED = zip(("transformer-18m", "transformer-23m"), PUBLISHED_TRANSFORMERS.values(), strict=True)
+SCALES = {
+    "quick": Scale(
+        "python-docs-subword", "", "tiny", 3_000, 500, 1_000, (1_500, 300), without=("lstm", "counts-2", *OUTPUTS),
+        sharp=replace(_TINY, sleep=replace(_TINY.sleep, every=1_000, tags=2, replay_length=32)),
+        transformers={"transformer": TransformerConfig(layers=1, width=16, heads=2, d_ff=32)},
+    ),
+    "laptop": Scale(
+        "pg19-subword", "pg19-subword-validation", "128", 500_000, 20_000, 10_000, (100_000, 5_000),
+        seeds={"sharp": 2, "rnn": 2, "gru": 2}, sharp=_sized(128),
+        transformers={"transformer": SMALL_TRANSFORMER},
+    ),
+    "paper": Scale(
+        "pg19-subword", "pg19-subword-validation", "512", 20_000_000, 1_000_000, 100_000, (2_000_000, 20_000),
+        sharp=_sized(512), transformers=dict(_PUBLISHED),
+    ),
+}  # fmt: skip
+
+
+def jobs(scale: str, protocol: str) -> list[Job]:
+    """The quick learners first; a second seed after all first ones."""
+    s = SCALES[scale]
+    arms = [arm for arm in (*SIMPLE, "sharp", *RECURRENT, *s.transformers, *OUTPUTS) if arm not in s.without]
+    return [
+        Job(
+            arm if repetition == 0 else f"{arm}-seed{repetition}",
+            {"scale": scale, "protocol": protocol, "arm": arm, "repetition": repetition},
+        )
+        for repetition in range(max([1, *s.seeds.values()]))
+        for arm in arms
+        if repetition < s.seeds.get(arm, 1)
+    ]
+
+
+def config_of(settings: Mapping[str, Any]) -> RunConfig:
+    """The run of a job: one step size for all, the published one; states are forgotten at every book as published."""
+    s, protocol = SCALES[settings["scale"]], settings["protocol"]
+    run = model_of(settings["arm"], s).replace(
+        stream=StreamConfig(name=s.stream),
+        tokens=s.tokens,
+        seed=seed_of(0, settings["repetition"]),
+        log_every=s.log_every,
+        probe_every=s.retention[0],
+        probe_length=s.retention[1],
+        reset_states_per_book=protocol == "paper",
+    )
+    return under(protocol_named(protocol), run)
+
+
+def model_of(arm: str, scale: Scale) -> RunConfig:
+    """The learner of an arm and its settings."""
+    sharp = scale.sharp
+    size, adam = sharp.input_size, sharp.adam
+    if arm in COUNTS:
+        return RunConfig(learner="counts", counts=CountsConfig(order=int(arm[-1]), accuracy=True))
+    if arm == "episodic":
+        return RunConfig(learner="episodic", episodic=EpisodicConfig(accuracy=True))
+    if arm in ("uniform", "unigram"):
+        return RunConfig(learner=arm)
+    if arm in RECURRENT:
+        stack = RecurrentConfig(
+            layers=sharp.levels, width=sharp.width, embedding=sharp.embedding, input_size=size, adam=adam
+        )
+        return RunConfig(learner=arm, recurrent=stack)
+    if arm in scale.transformers:
+        transformer = replace(scale.transformers[arm], chunk=CHUNK, input_size=size, adam=adam)
+        return RunConfig(learner="transformer", transformer=transformer)
+    if arm == "sharp" or arm in OUTPUTS:
+        kept: Any = OUTPUTS.get(arm, "full")
+        return RunConfig(sharp=replace(sharp, output_adam=kept))
+    raise ConfigError(f"there is no arm {arm!r}; there are: {', '.join((*SIMPLE, 'sharp', *RECURRENT, *OUTPUTS))}")
+
+
+def work(job: Job, directory: Path) -> list[Cells]:
+    """One arm: its run and frozen books, as tokens and as characters."""
+    settings = job.settings
+    config, scale = config_of(settings), SCALES[settings["scale"]]
+    stream = open_stream(config.stream, seed=0)
+    taken = min(config.tokens, stream.length or config.tokens)  # all there is, where that is less
+    config = config.replace(tokens=taken)
+    rows = pg19.read_books(directory, config, scale, settings["arm"], protocol_named(settings["protocol"]))
+    whole = {row["metric"]: row for row in rows if row["metric"] in ("bits", "error")}
+    assert stream.characters is not None
+    characters = int(stream.characters[read(config.stream, (0, taken))].sum())
+    bits = whole["bits"]
+    rows.append({**bits, "metric": "bits_per_character", "value": bits["value"] * taken / characters})
+    if "error" in whole:
+        rows.append({**whole["error"], "metric": "accuracy", "value": 1.0 - whole["error"]["value"]})
+    return rows
+
+
+def figure(rows: Sequence[Row]) -> "Figure":
+    """Prequential bits along the books."""
+    return pictures.curves_figure(rows, arms_shown(rows), "PG-19: bits per subword, books in a row", unit="token")
+
+
+def more_figures(rows: Sequence[Row]) -> dict[str, "Figure"]:
+    """Frozen books, and what is kept of them."""
+    drawings = {
+        "probes": lambda: pictures.probes_figure(rows, arms_shown(rows), unit="token"),
+        "retention": lambda: pictures.retention_picture(rows, "sharp"),
+    }
+    return pictures.known_figures(drawings)
+
+
+def findings(rows: Sequence[Row]) -> list[Finding]:
+    """SHARP against each, on held-out books and before learning; published gaps are between capped bits."""
+    found = []
+    for arm in (*RECURRENT, "transformer-18m", "transformer-23m", "transformer", "counts-3", "episodic"):
+        gap = "not published" if arm not in PUBLISHED else f"{PUBLISHED['sharp'][0] - PUBLISHED[arm][0]:+.2f}, capped"
+        for metric, name in (("forward_bits", "held-out books"), ("bits", "before learning")):
+            claim = f"SHARP has fewer bits than {arm}, {name}"
+            found.append(tables.better(rows, "sharp", arm, metric, claim, gap if metric == "forward_bits" else "-"))
+    return found
+
+
+def scored(job: Job) -> int:
+    """Tokens scored frozen after the run, at most."""
+    return (2 * pg19.ENDS + 5) * SCALES[job.settings["scale"]].probe
+
+
+EXPERIMENT = Experiment(
+    name="pg19-subword",
+    title="every learner on books as subwords, read once",
+    jobs=jobs,
+    work=work,
+    figure=figure,
+    findings=findings,
+    runs=lambda job: [config_of(job.settings)],
+    scored=scored,
+    more_figures=more_figures,
+    page=lambda rows: page(rows, PUBLISHED),
+)

@@ -1,0 +1,85 @@
+"""The page of `pg19-subword`: true bits per token, accuracy and bits per character first, what was published last."""
+
+import math
+from collections.abc import Sequence
+
+from sharpstream.evaluate.bits import PAPER_CAP
+from sharpstream.evaluate.rows import Row
+from sharpstream.experiments.language import pg19, tables, text8
+from sharpstream.experiments.language.measure import DIRECTIONS
+from sharpstream.report.grid import Cell, Grid, markdown
+from sharpstream.report.style import arm_style
+
+CAP = (
+    f"The published figures cap each token at {PAPER_CAP} bits, where guessing evenly among the symbols costs 15. "
+    "Every token with less than a chance of 1 in 27 counts the same there, so the capped figure is nearly a function "
+    "of how many tokens were likely, and says little about the rest."
+)
+
+
+def arms_shown(rows: Sequence[Row]) -> list[str]:
+    """The arms of a picture: all but those that a better count model stands for."""
+    return [arm for arm in tables.arms_of(rows) if arm not in ("uniform", "counts-1", "counts-2")]
+
+
+def page(rows: Sequence[Row], published: text8.Published) -> str:
+    """Main table, frozen books, adaptation, what is kept, and the published table."""
+    bits = ("bits", *(f"{direction}_bits" for direction in DIRECTIONS))
+    return tables.joined(
+        (
+            main_table(rows),
+            frozen_table(rows),
+            pg19.adaptation_table(rows, unit="token"),
+            tables.difference_table(rows, "sharp", bits, "SHARP against each"),
+            tables.retention_table(rows, "What is kept", baseline="counts-2"),
+            text8.published_table(rows, published),
+            CAP,
+        )
+    )
+
+
+def main_table(rows: Sequence[Row]) -> str:
+    """Before learning from each token: bits, accuracy, bits per character; cost and size."""
+    lines = []
+    for arm in _ranked(rows):
+        cells: list[Cell] = [tables.plus_minus(tables.estimate(rows, arm, m)) for m in ("bits", "bits_per_character")]
+        seconds, size = tables.mean_of(rows, arm, "seconds_per_1000"), tables.mean_of(rows, arm, "parameters")
+        cost: tuple[Cell, ...] = (_known(seconds, ".3g"), None if math.isnan(size) else int(size))
+        capped = _known(tables.mean_of(rows, arm, "bits_clipped"), ".3f")
+        lines.append((arm_style(arm).label, *cells, _share(rows, arm, "accuracy"), capped, *cost))
+    columns = ("learner", "bits per token", "bits per character", "accuracy", "capped", "s / 1000 tokens", "parameters")
+    note = (
+        "Before learning from each token, mean ± half of the 95 % interval over seeds (without ±: one run). True bits; "
+        f"`capped` is the mean with each token capped at {PAPER_CAP}. Every neural arm has the published step size: "
+        "none was tuned on this text. Seconds are those of these very runs, with whatever ran beside them."
+    )
+    return markdown(Grid(title="All learners, prequential", columns=columns, rows=tuple(lines), note=note))
+
+
+def frozen_table(rows: Sequence[Row]) -> str:
+    """Held-out books, the last books and the first, with learning off."""
+    metrics = ("bits", "bits_per_character", "accuracy")
+    lines = []
+    for arm in _ranked(rows):
+        cells: list[Cell] = []
+        for direction in DIRECTIONS:
+            found = [tables.plus_minus(tables.estimate(rows, arm, f"{direction}_{m}")) for m in metrics[:2]]
+            cells += [*found, _share(rows, arm, f"{direction}_accuracy")]
+        if any(cells):
+            lines.append((arm_style(arm).label, *cells))
+    columns = ("learner", *(f"{d}, {m.replace('_', ' ')}" for d in DIRECTIONS for m in metrics))
+    note = "True bits per token with learning off: held-out books, the last three books read, the first three."
+    return markdown(Grid(title="Frozen", columns=columns, rows=tuple(lines), note=note)) if lines else ""
+
+
+def _ranked(rows: Sequence[Row]) -> list[str]:
+    means = {arm: tables.mean_of(rows, arm, "bits") for arm in tables.arms_of(rows)}
+    return sorted(means, key=lambda arm: math.inf if math.isnan(means[arm]) else means[arm])
+
+
+def _known(value: float, form: str) -> str | None:
+    return None if math.isnan(value) else format(value, form)
+
+
+def _share(rows: Sequence[Row], arm: str, metric: str) -> str | None:
+    return _known(tables.mean_of(rows, arm, metric), ".2%")
