@@ -50,6 +50,7 @@ class Watch:
         self.memory = Memory(directory, run, learner, self.reader, self.judge, self.totals, say)
         self.silence = Silence(self.judge.tail, say)
         self.symbols = symbols_of(run.stream.alphabet)
+        self.sleeper = learner if isinstance(learner, Sleeper) else None
         self.stop_signal = 0
 
     # ---- the loop --------------------------------------------------------------------------------------------------
@@ -93,9 +94,9 @@ class Watch:
 
     def _rest(self) -> None:
         """Nothing has come for a while: sleep once, if that is the trigger and something is tagged."""
-        if self.run.sharp.sleep.trigger == "idle" and isinstance(self.learner, Sleeper):
-            report = self.learner.sleep()
-            self.learner.sleep_reports.clear()
+        if self.run.sharp.sleep.trigger == "idle" and self.sleeper is not None:
+            report = self.sleeper.sleep()
+            self.sleeper.sleep_reports.clear()
             if report is not None:
                 self.memory.changed = True
                 self.say(f"slept while nothing came: {report['replayed']:,} tokens replayed from {report['tags']} tags")
@@ -106,8 +107,8 @@ class Watch:
         """Learn a line and judge it by what came before."""
         reading = self.reader.read(line)
         bits = self.learner.learn(reading.tokens) if reading.tokens.size else NO_BITS
-        if isinstance(self.learner, Sleeper):  # its reports would fill the memory over months
-            self.learner.sleep_reports.clear()
+        if self.sleeper is not None:  # its reports would fill the memory over months
+            self.sleeper.sleep_reports.clear()
         verdict = self.judge.see(reading.masked, reading.text, bits)
         self.totals.count(line, bits, verdict)
         self.memory.changed = True
