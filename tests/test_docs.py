@@ -68,3 +68,14 @@ def test_the_pages_build_offline_without_a_warning(tmp_path):
     assert "WARNING" not in done.stderr.replace("NO_MKDOCS_2_WARNING", "")
     page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
     assert not re.search(r"""(src|href)=["']https?://(?!github)[^"']*\.(js|css|woff2?)""", page), "it asks the network"
+
+
+def test_the_array_of_the_cluster_page_names_jobs_that_there_are():
+    from sharpstream.experiments.harness import experiment_named
+
+    page = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    (names,) = re.findall(r"KEYS=\((.*?)\)", page)
+    keys = subprocess.run(["bash", "-c", f"printf '%s\\n' {names}"], capture_output=True, text=True).stdout.split()
+    there = {job.key for job in experiment_named("acceleration").jobs("laptop", "fair")}
+    assert len(keys) == 10
+    assert set(keys) <= there

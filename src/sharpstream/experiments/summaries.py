@@ -13,7 +13,8 @@ from pathlib import Path
 from sharpstream.errors import RunError
 from sharpstream.evaluate.pairs import Estimate, mean_interval
 from sharpstream.evaluate.rows import Row
-from sharpstream.experiments.harness import read_rows
+from sharpstream.evaluate.verdicts import DIFFERS, HOLDS, NO_DIFFERENCE, NOT_DECIDED, NOT_RUN
+from sharpstream.experiments.harness import experiment_named, read_rows, shown_findings
 from sharpstream.experiments.simulations.common import final_errors, select
 from sharpstream.report.grid import Grid, markdown, rows_from_csv
 from sharpstream.report.scatter import bits_against_seconds
@@ -149,6 +150,22 @@ def rules_table(rows: Rows) -> Grid:
     )
 
 
+STUDIES = ("memory-carryover", "drift", "head-depth", "replay-quality", "acceleration")
+
+
+def simulations_table(rows: Rows) -> Grid:
+    """The five mechanistic studies: how many of the paper's claims and numbers hold here."""
+    words = (HOLDS, NO_DIFFERENCE, DIFFERS, NOT_DECIDED, NOT_RUN)
+    lines: list[tuple[str | int, ...]] = []
+    for study in STUDIES:
+        here = rows(f"simulations/{study}")
+        verdicts = [finding.verdict for finding in shown_findings(experiment_named(study), here)]
+        counts = [sum(verdict.startswith(word) for verdict in verdicts) for word in words]
+        lines.append((f"[{study}]({study}/RESULTS.md)", *counts))
+    note = "Published numbers and claims, judged by intervals over repetitions; each page names them one by one."
+    return Grid(title="Claims of the paper, by verdict", columns=("study", *words), rows=tuple(lines), note=note)
+
+
 def engine_table(results: Path) -> Grid:
     """What a token costs SHARP, from the committed benchmark."""
     rows = rows_from_csv((results / "bench" / "bench-engine.csv").read_text(encoding="utf-8"))
@@ -177,6 +194,7 @@ def tables(results: Path) -> dict[str, Callable[[], Grid]]:
     rows = functools.cache(lambda study: read_rows(results / study))
     return {
         "text8": lambda: text8_table(rows),
+        "simulations": lambda: simulations_table(rows),
         "rules": lambda: rules_table(rows),
         "engine": lambda: engine_table(results),
     }
