@@ -59,7 +59,7 @@ def one_line(boxed: str) -> str:
     told = [" ".join(part) for part in parts if part]
     message = told[0] if told else "the options could not be understood"
     meant = next((part for part in told[1:] if part.startswith("Perhaps you meant")), "")
-    return f"{message} ({' '.join(meant.split()[:4])}?)" if meant else message
+    return f"{message} ({' '.join(meant.split()[:4]).rstrip(',')}?)" if meant else message
 
 
 def settings_beneath(directory: Path, recipe: str | None, toml: Path | None, default: RunConfig) -> RunConfig:
