@@ -5,7 +5,7 @@ import pytest
 from sharpstream.experiments import harness
 
 
-def here(experiment, wanted, missing, out, workers):
+def here(experiment, wanted, missing, out, workers, work=None):
     """What `harness._run` does, one job after the other in this process."""
     for job in missing:
         harness.do_job(experiment.name, job, out)

@@ -96,7 +96,7 @@ def test_pages_and_pictures_of_what_is_there(tmp_path):
 
 
 def test_an_experiment_of_which_a_job_failed_shows_the_others_and_says_which(tmp_path, monkeypatch, without_workers):
-    def but_one(experiment, wanted, missing, out, workers):
+    def but_one(experiment, wanted, missing, out, workers, work):
         without_workers(experiment, wanted, missing[1:], out, workers)
         return {missing[0].key: RunError("the disk is full")}
 

@@ -28,7 +28,7 @@ def answer(findings: Sequence[Judged]) -> str:
 
     >>> from collections import namedtuple
     >>> Found = namedtuple("Found", "claim verdict")
-    >>> print(answer([Found("sleep helps", "holds"), Found("α 4 is best", "differs"), Found("no gate", "not run")]))
+    >>> print(answer([Found("sleep helps", HOLDS), Found("α 4 is best", DIFFERS), Found("no gate", NOT_RUN)]))
     **Holds here:** sleep helps. **Does not hold here:** α 4 is best. **Open:** 1 not run yet.
     >>> print(answer([]))
     <BLANKLINE>

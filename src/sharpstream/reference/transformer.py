@@ -233,6 +233,8 @@ class TransformerLearner(LearnerBase):
                 raise RunError(f"the state's {name} holds numbers that no learning leaves behind")
         chunk, observed = state["chunk"], int(state["observed"])
         check_state_tokens("chunk", chunk, self.vocabulary)
+        if min(observed, int(state["updates"])) < 0:
+            raise RunError("the state's observed or updates is below 0")
         if observed < int(state["updates"]) * self.config.chunk + len(chunk):  # more, where it was told to forget
             raise RunError("the state's observed, updates and chunk contradict one another")
 

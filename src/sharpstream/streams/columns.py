@@ -7,6 +7,7 @@ letter. Both are read whole; the stream's identity is the digest of its tokens a
 import csv
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +20,9 @@ LARGEST_VOCABULARY = 65_536
 
 def open_array(path: Path, *, start: int = 0, end: int | None = None) -> ArrayStream:
     """A one-dimensional array of integers 0..V−1, as `numpy.save` writes it."""
-    try:
-        tokens = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as problem:
-        raise StreamError(f"cannot read {path} as an array: {problem}") from problem
-    if not isinstance(tokens, np.ndarray) or tokens.ndim != 1 or not np.issubdtype(tokens.dtype, np.integer):
-        shown = f"{tokens.dtype} of shape {tokens.shape}" if isinstance(tokens, np.ndarray) else "several arrays"
+    tokens = _read_array(path)
+    if tokens.ndim != 1 or not np.issubdtype(tokens.dtype, np.integer):
+        shown = f"{tokens.dtype} of shape {tokens.shape}"
         raise StreamError(f"{path} holds {shown}; a stream is a one-dimensional array of integers")
     if not tokens.size:
         raise StreamError(f"{path} is empty")
@@ -33,6 +31,21 @@ def open_array(path: Path, *, start: int = 0, end: int | None = None) -> ArraySt
         raise StreamError(f"{path} holds numbers {found}; tokens lie in 0..{LARGEST_VOCABULARY - 1}")
     symbols = tuple(str(token) for token in range(int(tokens.max()) + 1))
     return _stream(tokens, symbols, path.name, start, end)
+
+
+def _read_array(path: Path) -> npt.NDArray[Any]:
+    """The array of an .npy file, header and numbers read apart: objects, which could run code, are never made."""
+    try:
+        with path.open("rb") as file:
+            version = np.lib.format.read_magic(file)
+            header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            shape, _, dtype = header(file)
+            if dtype.hasobject:
+                raise StreamError(f"{path} holds Python objects; a stream is a one-dimensional array of integers")
+            numbers = np.fromfile(file, dtype=dtype)
+        return numbers.reshape(shape)
+    except (OSError, ValueError, EOFError) as problem:
+        raise StreamError(f"cannot read {path} as an array: {problem}") from problem
 
 
 def open_column(path: Path, column: str, *, start: int = 0, end: int | None = None) -> ArrayStream:

@@ -70,4 +70,4 @@ class Judge:
 
     def largest_state(self) -> int:
         """Bytes that its state can take."""
-        return self.scorer.rarity.counts.nbytes + self.tail.histogram.nbytes + LARGEST_NOTES
+        return 3 * self.scorer.rarity.counts.nbytes + self.tail.histogram.nbytes + LARGEST_NOTES

@@ -62,13 +62,20 @@ class Rarity:
             self._taken = int(np.count_nonzero(self.counts[0]))
 
     def state(self) -> dict[str, Array]:
-        """What a checkpoint needs."""
-        return {"rarity.counts": self.counts.copy(), "rarity.lines": np.array([self.lines, self._taken], np.int64)}
+        """What a checkpoint needs: only the cells that are taken, so that it is as small as what was seen."""
+        places = np.flatnonzero(self.counts)
+        counts = self.counts.reshape(-1)[places]
+        return {"rarity.places": places, "rarity.counts": counts, "rarity.lines": np.array([self.lines], np.int64)}
 
     def restore(self, state: dict[str, Array]) -> None:
         """Go on from a `state`."""
-        counts, numbers = state["rarity.counts"], state["rarity.lines"]
-        if counts.shape != self.counts.shape or counts.dtype != np.uint32 or numbers.shape != (2,):
-            raise ValueError(f"the counts of word pairs have the shape {counts.shape}, expected {self.counts.shape}")
-        self.counts[...] = counts
-        self.lines, self._taken = (max(0, int(number)) for number in numbers)
+        places, counts, lines = (state[f"rarity.{name}"] for name in ("places", "counts", "lines"))
+        fits = places.ndim == 1 and places.shape == counts.shape and lines.shape == (1,)
+        sound = fits and places.dtype == np.int64 and counts.dtype == np.uint32 and bool((counts > 0).all())
+        if not sound or (
+            places.size and not (places[0] >= 0 and places[-1] < 2 * self.cells and (np.diff(places) > 0).all())
+        ):
+            raise ValueError("the counts of word pairs are damaged: their places or numbers are none of ours")
+        self.counts[...] = 0
+        self.counts.reshape(-1)[places] = counts
+        self.lines, self._taken = max(0, int(lines[0])), int(np.count_nonzero(self.counts[0]))
