@@ -60,3 +60,9 @@ def test_rules_of_ones_own_stand_beside_the_others_or_alone() -> None:
 def test_rules_that_cannot_be_are_refused(rules: list[str]) -> None:
     with pytest.raises(ConfigError, match="mask = "):
         Mask(rules)
+
+
+def test_a_digest_behind_a_name_with_digits_is_masked_whole() -> None:
+    masked = Mask(["auto"]).apply("RSA SHA256:2cf5ec78 ok")
+    assert masked.text == "RSA SHA*:* ok"
+    assert masked.kinds() == {"number": 1, "hex": 1}

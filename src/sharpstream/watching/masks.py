@@ -32,7 +32,7 @@ AUTO = {
     )(?![0-9A-Za-z])""",
     "hex": r"""0[xX][0-9a-fA-F]+(?![0-9A-Za-z])
       | (?<![0-9A-Za-z])(?=[0-9a-fA-F]*[0-9])(?=[0-9a-fA-F]*[a-fA-F])[0-9a-fA-F]{6,}(?![0-9A-Za-z])""",
-    "number": r"(?:(?<![0-9A-Za-z\])}])-)?\d+(?:[.:,/-]\d+)*",
+    "number": r"(?:(?<![0-9A-Za-z\])}])-)?\d+(?:[.:,/-]\d+(?![0-9A-Za-z]))*",  # SHA256:2cf5 is no number 256:2
 }
 _AUTO = re.compile("|".join(f"(?P<{kind}>{rule})" for kind, rule in AUTO.items()), re.VERBOSE)
 _WORD = re.compile(r"\S+")
