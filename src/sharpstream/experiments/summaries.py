@@ -112,7 +112,7 @@ def draw_frontier(results: Path) -> Path:
     from sharpstream.report.style import save_figure
 
     points = frontier_points(functools.cache(lambda study: read_rows(results / study)))
-    title = "text8, first 10M characters: lower left is better"
+    title = "text8, first 10M characters (times of several runs): lower left is better"
     return save_figure(bits_against_seconds(points, title=title), results / "frontier" / "all.png")[0]
 
 
