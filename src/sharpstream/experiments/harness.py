@@ -59,6 +59,8 @@ EXPERIMENTS = {
     "frontier": "sharpstream.experiments.language.frontier",
     "frontier-texts": "sharpstream.experiments.language.frontier_texts",
     "experts": "sharpstream.experiments.experts",
+    "episodic-sleep": "sharpstream.experiments.language.episodic_sleep",
+    "episodic-slow": "sharpstream.experiments.language.episodic_slow",
 }
 
 

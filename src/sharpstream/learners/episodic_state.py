@@ -14,6 +14,7 @@ from sharpstream.kernels.jit import lean_kernel
 from sharpstream.learners import warm
 from sharpstream.learners.contract import Array, State
 from sharpstream.learners.episodic_arrays import Cursor, Memory, Pattern, aligned_zeros
+from sharpstream.learners.episodic_tags import tags_from, tags_state
 from sharpstream.memory.episodic_contexts import POSITION, RECENT, SHAPE, SHAPE_LENGTH
 from sharpstream.memory.episodic_match import LENGTH, LONGEST, MISSES, PLACE
 from sharpstream.memory.episodic_slots import DISTINCT, MOST, PAIRS, TOTAL, WAYS
@@ -25,6 +26,7 @@ LARGEST = 1e9  # of any learned number
 SQUARES = ("states", "match_states", "corrections")  # (value, sum of squares) side by side
 COUNTED = ("unigram", "escapes")
 EXPERT = "expert."
+SLOW = frozenset(name for name in (*Cursor._fields, *Pattern._fields) if name.startswith("slow_"))
 
 
 def state_dict(learner: "Episodic") -> State:
@@ -41,8 +43,8 @@ def state_dict(learner: "Episodic") -> State:
         "ring": memory.ring[:filled].copy(),
         "places": memory.places.copy(),
     }
-    state |= {f"cursor.{name}": array.copy() for name, array in cursor._asdict().items()}
-    state |= {f"pattern.{name}": array.copy() for name, array in learner.pattern._asdict().items()}
+    state |= {name: array.copy() for name, array in _named(learner).items()}
+    state |= tags_state(learner.tags)
     if learner.expert is not None:
         state |= {EXPERT + name: array for name, array in learner.expert.state_dict().items()}
     return state
@@ -52,24 +54,33 @@ def load_state_dict(learner: "Episodic", state: Mapping[str, Array]) -> None:
     """Continue from a state; nothing is changed unless all of it is sound."""
     warm.ensure("episodic", learner.config.dtype)
     _check_shapes(learner, state)
-    cursor = Cursor(*(np.array(state[f"cursor.{name}"]) for name in Cursor._fields))
-    pattern = Pattern(*(np.array(state[f"pattern.{name}"]) for name in Pattern._fields))
+    given = {name: np.array(state[name]) for name in _named(learner)}
+    cursor = learner.cursor._replace(**{n[7:]: array for n, array in given.items() if n.startswith("cursor.")})
+    pattern = learner.pattern._replace(**{n[8:]: array for n, array in given.items() if n.startswith("pattern.")})
     _check_cursor(learner, cursor)
     _check_pattern(pattern)
+    tags = tags_from(learner, state)
     memory = _unpacked(learner, state, cursor)
     expert = {name.removeprefix(EXPERT): array for name, array in state.items() if name.startswith(EXPERT)}
     if learner.expert is not None:
         learner.expert.load_state_dict(expert)  # refuses by itself, before anything of ours is changed
-    learner.memory, learner.cursor, learner.pattern = memory, cursor, pattern
+    learner.memory, learner.cursor, learner.pattern, learner.tags = memory, cursor, pattern, tags
+
+
+def _named(learner: "Episodic") -> dict[str, Array]:
+    """Cursor and pattern by name; the slow level's arrays only where there is one."""
+    named = {f"cursor.{name}": array for name, array in learner.cursor._asdict().items()}
+    named |= {f"pattern.{name}": array for name, array in learner.pattern._asdict().items()}
+    on = len(learner.cursor.slow_film) > 0
+    return {name: array for name, array in named.items() if on or name.partition(".")[2] not in SLOW}
 
 
 def _check_shapes(learner: "Episodic", state: Mapping[str, Array]) -> None:
     own: dict[str, Array] = {"places": learner.memory.places}
-    own |= {f"cursor.{name}": array for name, array in learner.cursor._asdict().items()}
-    own |= {f"pattern.{name}": array for name, array in learner.pattern._asdict().items()}
+    own |= _named(learner)
     slots = int((learner.memory.buckets * WAYS).sum())
     own["slots.used"] = np.empty(-(-slots // 8), dtype=np.uint8)
-    expected = own.keys() | {"slots", "ring"}
+    expected = own.keys() | {"slots", "ring"} | tags_state(learner.tags).keys()
     given = {name for name in state if not (learner.expert is not None and name.startswith(EXPERT))}
     if given != expected:
         differing = ", ".join(sorted(given ^ expected)[:5])
@@ -94,6 +105,9 @@ def _check_cursor(learner: "Episodic", cursor: Cursor) -> None:
         raise RunError(f"the state's cursor.clock {clock.tolist()} is impossible")
     if cursor.features[POSITION] > 255 or cursor.features[SHAPE] >= 1 << (2 * SHAPE_LENGTH):
         raise RunError("the state's cursor.features are impossible: a word's position or shape is out of range")
+    slow = [array for name, array in cursor._asdict().items() if name in SLOW]
+    if not all(np.isfinite(a).all() and (np.abs(a) <= LARGEST).all() for a in slow[:-1]) or (slow[-1] < 0).any():
+        raise RunError("the state's cursor.slow_... hold numbers that no reading leaves behind")
     place, length, misses = cursor.matches[:, PLACE], cursor.matches[:, LENGTH], cursor.matches[:, MISSES]
     standing = place >= 0
     reachable = (place < clock[1]) & (clock[1] - place <= size - 2 * RECENT)
@@ -109,12 +123,14 @@ def _check_pattern(pattern: Pattern) -> None:
     for name in SQUARES:
         if not (getattr(pattern, name)[1::2] > 0).all():
             raise RunError(f"the state's pattern.{name} has sums of squares that are not above 0")
-    for name in ("squares", "final_squares", "moments", "errors", *COUNTED):
+    for name in ("squares", "final_squares", "moments", "errors", "slow_moments", "slow_learned", *COUNTED):
         if not (getattr(pattern, name) >= 0).all():
             raise RunError(f"the state's pattern.{name} must be at least 0")
     sums = np.array([pattern.unigram.sum(), pattern.escapes.sum()])
     if not np.allclose(pattern.sums, sums, rtol=1e-9, atol=1e-6):
         raise RunError(f"the state's pattern.sums {pattern.sums.tolist()} are not those of its counts {sums.tolist()}")
+    if not (pattern.slow_usual[pattern.slow_usual.size // 2 :] >= 0).all():
+        raise RunError("the state's pattern.slow_usual has variances below 0")
     for name in ("parts", "cells", "escape_correction"):
         array = getattr(pattern, name)
         if not ((array > 0) & (array < 1)).all():
