@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sharpstream.checks import CHECKS
 from sharpstream.config import EpisodicConfig, RecurrentConfig, RunConfig, SharpConfig, SleepConfig
 from sharpstream.config_checks import parse_bytes
 from sharpstream.errors import ConfigError, RunError
@@ -130,6 +131,12 @@ def test_options_learn_token_by_token_as_in_chunks(option, vocabulary):
     assert np.array_equal(bits, [single.observe(int(token)) for token in x])
     without = replace(SMALL, memory=OPTIONS[option].memory)
     assert not np.array_equal(bits, Episodic(without, vocabulary).learn(x))  # the option does something
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("option", OPTIONS)
+def test_options_keep_the_contract(option, check):
+    check(lambda seed: Episodic(OPTIONS[option], 7, seed=seed), 0.0)
 
 
 def test_a_state_without_options_holds_nothing_of_them():
@@ -287,7 +294,20 @@ def test_an_expert_that_was_not_asked_for_is_refused():
 
 @pytest.mark.parametrize(
     "bad",
-    [{"memory": "plenty"}, {"memory": "1kB"}, {"memory": "9999GB"}, {"orders": 0}, {"network": -1}, {"expert": "x"}],
+    [
+        {"memory": "plenty"},
+        {"memory": "1kB"},
+        {"memory": "9999GB"},
+        {"orders": 0},
+        {"network": -1},
+        {"expert": "x"},
+        {"slow": 9},
+        {"replay": "dreams"},
+        {"replays": 0},
+        {"replay_step": -1.0},
+        {"keeping": "x"},
+        {"sweep_every": 0},
+    ],
 )
 def test_bad_settings_are_refused_by_name(bad):
     with pytest.raises(ConfigError, match=next(iter(bad))):

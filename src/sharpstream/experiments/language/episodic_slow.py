@@ -94,7 +94,7 @@ PIECES = {"books": BOOK_PIECE, "logs": LOG_PIECE}
 SCALES: dict[str, dict[str, dict[str, Any]]] = {
     "quick": {"letters": size(4_000, "1MB", 2)},
     "laptop": {
-        "books": size(MILLION, "256MB"), "logs": size(600_000, "256MB"), "text8": size(MILLION, "256MB"),
+        "books": size(MILLION // 2, "256MB"), "logs": size(400_000, "256MB"), "text8": size(MILLION // 2, "256MB"),
     },
     "paper": {
         "books": size(MILLION, "256MB"), "logs": size(800_000, "256MB"), "text8": size(10 * MILLION, "256MB"),
