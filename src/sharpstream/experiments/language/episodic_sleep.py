@@ -46,6 +46,9 @@ SLEEPS: dict[str, Changes] = {
     "uniform, step 0.3": {"replay": "uniform", "replay_step": 0.3},
     "uniform, network only": {"replay": "uniform", "replay_into": "network"},
 }
+SECOND_LOOK = {  # replay → as many second looks at the present token, steps as large
+    "uniform": "again", "recent": "again", "surprising": "again", "uniform, step 0.3": "again, step 0.3",
+}  # fmt: skip
 KEEPINGS: dict[str, Changes] = {
     WITHOUT: {},
     "challenged": {"keeping": "challenged"},
@@ -122,9 +125,10 @@ def findings(rows: Sequence[Row]) -> list[Finding]:
     found = []
     for name in trials_of(rows):
         what = TRIALS[name].what
-        for arm in ("uniform", "recent", "surprising") * name.startswith("replay"):
+        for arm in (*SECOND_LOOK, "uniform, network only") * name.startswith("replay"):
             found.append(better(rows, name, arm, WITHOUT, f"{what}: {arm} pays", ALIKE))
-            found.append(better(rows, name, arm, "again", f"{what}: {arm} pays more than a second look awake", ALIKE))
+        for arm, again in SECOND_LOOK.items() if name.startswith("replay") else ():
+            found.append(better(rows, name, arm, again, f"{what}: {arm} pays more than a second look awake", ALIKE))
         for arm in tuple(TRIALS[name].arms)[1:] * name.startswith("keeping"):
             found.append(better(rows, name, arm, WITHOUT, f"{what}: {arm} keeps better than the present rule", ALIKE))
     return found
