@@ -24,6 +24,8 @@ GRID = {
     "bytes": (256, BASE),
     "bytes, no network": (256, replace(BASE, network=0)),
     "words": (1_000, BASE),
+    "words, a longer tail": (1_000, replace(BASE, tail=5, memory="64kB")),
+    "words, no tail": (1_000, replace(BASE, tail=0)),
     "largest": (65_536, replace(BASE, network=0)),
     "crowded, the stale give way": (27, replace(BASE, memory="64kB", keeping="aged")),
     "crowded, newcomers by chance": (27, replace(BASE, memory="64kB", keeping="challenged")),

@@ -18,9 +18,11 @@ from sharpstream.learners import episodic_loop as loop
 from sharpstream.learners import episodic_read as read
 from sharpstream.learners import episodic_state, warm
 from sharpstream.learners.contract import Array, Bits, Learner, LearnerBase, Regime, State, Tokens, check_resets
+from sharpstream.learners.episodic_arrays import KERNELS
 from sharpstream.learners.episodic_expert import Awake, Walk, walk_frozen
 from sharpstream.learners.episodic_sleep import rates_asleep
 from sharpstream.learners.episodic_tags import make_tags
+from sharpstream.learners.episodic_tail import make_tail
 from sharpstream.memory import episodic_keeping as keeping
 from sharpstream.sleep import episodic_replay as replay
 from sharpstream.streams.base import check_tokens
@@ -32,9 +34,6 @@ RATE_VALUES = {
     learn.NETWORK: 3e-4, learn.NETWORK_ROWS: 4e-2, learn.NETWORK_TIME: 1e6, learn.ESCAPE: 0.002,
     learn.ESCAPE_CELL: 0.005, learn.ESCAPE_CORRECT: 0.002, learn.SHARE: 0.005, learn.SLOW: 1e-5,
 }  # fmt: skip
-
-
-KERNELS = "sharpstream.learners.episodic:Episodic"  # what `warm.py` compiles
 
 
 class Episodic(LearnerBase):
@@ -58,10 +57,11 @@ class Episodic(LearnerBase):
             raise ConfigError(f"vocabulary = {vocabulary}: the episodic learner takes 2..{LARGEST_VOCABULARY} symbols")
         self.config, self.vocabulary, self.seed = config, vocabulary, seed
         self.regime: Regime = {"carry": "-", "memory": config.memory, "update_interval": 1}
-        self.memory = arrays.make_memory(config, vocabulary)
+        self.tail = make_tail(config, vocabulary)
+        self.memory = arrays.make_memory(config, vocabulary, self.tail)
         contexts, models = len(self.memory.width), len(self.memory.least)
         self.cursor = arrays.make_cursor(models, config)
-        self.pattern = arrays.make_pattern(config, vocabulary, contexts, models, seed)
+        self.pattern = arrays.make_pattern(config, vocabulary, contexts, models, seed, self.tail is not None)
         self.desk = arrays.make_desk(config, vocabulary, self.memory)
         self.rates = np.array([RATE_VALUES[rate] for rate in range(learn.RATES)])
         self.tags = make_tags(config, self.desk)
@@ -78,6 +78,7 @@ class Episodic(LearnerBase):
         sizes[read.WIDE], sizes[read.RING_SIZE] = self.symbol_bytes == 2, self.ring_size
         sizes[read.ON_STATES], sizes[read.ON_SELECTORS] = config.states, config.selectors
         sizes[read.ON_CORRECTIONS], sizes[read.ON_EXPERT] = config.corrections, config.expert != "none"
+        sizes[read.ON_TAIL] = self.tail is not None
         sizes[read.NETWORK_TABLE], sizes[read.NETWORK_HASHED] = arrays.network_sizes(self.vocabulary)
         sizes[read.KEEPING], sizes[read.SWEEP_EVERY] = keeping.RULES[config.keeping], config.sweep_every
         sizes[read.REPLAY], sizes[read.REPLAY_EVERY] = replay.CHOICES[config.replay], config.replay_every
@@ -154,10 +155,10 @@ class Episodic(LearnerBase):
 
     @property
     def growth_bytes(self) -> int:
-        """Slots, ring and tags fill up."""
-        expert = 0 if self.expert is None else self.expert.growth_bytes
+        """Slots, ring, tags and tail fill up."""
+        inner = sum(learner.growth_bytes for learner in (self.expert, self.tail) if learner is not None)
         tags = self.tags.whole.nbytes + self.tags.real.nbytes
-        return self.memory.slots.nbytes + self.memory.ring.nbytes + tags + expert
+        return self.memory.slots.nbytes + self.memory.ring.nbytes + tags + inner
 
     @classmethod
     def example(cls, dtype: Any) -> "Episodic":
