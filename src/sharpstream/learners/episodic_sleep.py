@@ -44,60 +44,34 @@ def rates_asleep(rates: Array, step: float) -> Array:
 
 
 @lean_kernel
-def store(values: Array, kept: Array, at: Any, size: Any) -> Any:
-    """kept[at..] ← the first `size` values; where the next ones go."""
+def carry(values: Array, kept: Array, at: Any, size: Any, room: Any, away: bool) -> Any:
+    """The first `size` values from the desk into kept[at..] (away) or back; where the next ones are, `room` on."""
     for i in range(size):
-        kept[at + i] = values[i]
-    return at + size
+        if away:
+            kept[at + i] = values[i]
+        else:
+            values[i] = kept[at + i]
+    return at + room
 
 
 @lean_kernel
-def fetch(values: Array, kept: Array, at: Any, size: Any) -> Any:
-    """The way back."""
-    for i in range(size):
-        values[i] = kept[at + i]
-    return at + size
-
-
-@lean_kernel
-def store_tag(desk: Desk, whole: Array, real: Array, count: Any, target: Any) -> None:
-    """What lies on the desk, into one tag."""
-    pairs, most = desk.first[len(desk.place)], len(desk.total)
-    whole[COUNT], whole[TARGET], whole[ROW] = count, target, int(desk.numbers[CORRECTION_ROW])
-    at = store(desk.candidates, whole, HEAD, count) - count + most
-    at = store(desk.first, whole, at, len(desk.first))
-    at = store(desk.candidate, whole, at, pairs) - pairs + len(desk.candidate)
-    at = store(desk.counts, whole, at, pairs) - pairs + len(desk.counts)
-    at = store(desk.expected, whole, at, len(desk.expected))
-    at = store(desk.rows, whole, at, len(desk.rows))
-    at = store(desk.final_rows, whole, at, len(desk.final_rows))
-    store(desk.network_rows, whole, at, len(desk.network_rows))
-    at = store(desk.value, real, 0, pairs) - pairs + len(desk.value)
-    at = store(desk.power, real, at, pairs) - pairs + len(desk.power)
-    at = store(desk.match_value, real, at, len(desk.match_value))
-    for d in range(DENSE):
-        at = store(desk.dense[d], real, at, count) - count + most
-
-
-@lean_kernel
-def fetch_tag(desk: Desk, whole: Array, real: Array) -> None:
-    """A tag laid on the desk again."""
+def carry_tag(desk: Desk, whole: Array, real: Array, away: bool) -> None:
+    """What lies on the desk into one tag whose count is set (away), or a tag onto the desk again."""
     count, most = np.int64(whole[COUNT]), len(desk.total)
-    desk.numbers[CORRECTION_ROW] = whole[ROW]
-    at = fetch(desk.candidates, whole, HEAD, count) - count + most
-    at = fetch(desk.first, whole, at, len(desk.first))
+    at = carry(desk.candidates, whole, HEAD, count, most, away)
+    at = carry(desk.first, whole, at, len(desk.first), len(desk.first), away)
     pairs = desk.first[len(desk.place)]
-    at = fetch(desk.candidate, whole, at, pairs) - pairs + len(desk.candidate)
-    at = fetch(desk.counts, whole, at, pairs) - pairs + len(desk.counts)
-    at = fetch(desk.expected, whole, at, len(desk.expected))
-    at = fetch(desk.rows, whole, at, len(desk.rows))
-    at = fetch(desk.final_rows, whole, at, len(desk.final_rows))
-    fetch(desk.network_rows, whole, at, len(desk.network_rows))
-    at = fetch(desk.value, real, 0, pairs) - pairs + len(desk.value)
-    at = fetch(desk.power, real, at, pairs) - pairs + len(desk.power)
-    at = fetch(desk.match_value, real, at, len(desk.match_value))
+    at = carry(desk.candidate, whole, at, pairs, len(desk.candidate), away)
+    at = carry(desk.counts, whole, at, pairs, len(desk.counts), away)
+    at = carry(desk.expected, whole, at, len(desk.expected), len(desk.expected), away)
+    at = carry(desk.rows, whole, at, len(desk.rows), len(desk.rows), away)
+    at = carry(desk.final_rows, whole, at, len(desk.final_rows), len(desk.final_rows), away)
+    carry(desk.network_rows, whole, at, len(desk.network_rows), len(desk.network_rows), away)
+    at = carry(desk.value, real, 0, pairs, len(desk.value), away)
+    at = carry(desk.power, real, at, pairs, len(desk.power), away)
+    at = carry(desk.match_value, real, at, len(desk.match_value), len(desk.match_value), away)
     for d in range(DENSE):
-        at = fetch(desk.dense[d], real, at, count) - count + most
+        at = carry(desk.dense[d], real, at, count, most, away)
 
 
 @lean_kernel
@@ -130,12 +104,15 @@ def replay(
     if sizes[REPLAY] != AGAIN and target >= 0:
         place = place_of_tag(tags.counts, tags.mean, len(tags.whole), sizes[REPLAY], bits)
         if place >= 0:
-            store_tag(desk, tags.whole[place], tags.real[place], count, target)
+            tag = tags.whole[place]
+            tag[COUNT], tag[TARGET], tag[ROW] = count, target, int(desk.numbers[CORRECTION_ROW])
+            carry_tag(desk, tag, tags.real[place], True)
     for draw in range(draws_due(tags, sizes, now, target)):
         if sizes[REPLAY] != AGAIN:
             place = drawn(tags.counts, len(tags.whole), now, draw)
-            fetch_tag(desk, tags.whole[place], tags.real[place])
-            count, target = np.int64(tags.whole[place, COUNT]), np.int64(tags.whole[place, TARGET])
+            tag = tags.whole[place]
+            count, target, desk.numbers[CORRECTION_ROW] = np.int64(tag[COUNT]), np.int64(tag[TARGET]), tag[ROW]
+            carry_tag(desk, tag, tags.real[place], False)
         if sizes[MOST] != sizes[VOCABULARY]:
             for c in range(count):
                 desk.place_of[desk.candidates[c]] = c
