@@ -87,6 +87,8 @@ class EpisodicConfig:
     """Match models: verbatim recall of long repeats."""
     corrections: bool = True
     """Additive corrections of the final probabilities."""
+    tail: int = 3
+    """Order of the interpolated counts behind a vocabulary of more than 256 symbols; 0: none."""
     network: int = 256
     """Width of the network expert; 0: none."""
     expert: Literal["none", "sharp", "gru"] = "none"
@@ -98,6 +100,8 @@ class EpisodicConfig:
     def __post_init__(self) -> None:
         require_choices(self)
         positive(self, "orders", most=16)
+        ordered = isinstance(self.tail, int) and not isinstance(self.tail, bool) and 0 <= self.tail <= 8
+        require(ordered, self, "tail", "an integer in 0..8 (0: none)")
         whole = isinstance(self.network, int) and not isinstance(self.network, bool)
         require(whole and 0 <= self.network <= WIDEST, self, "network", f"an integer in 0..{WIDEST} (0: none)")
         allowed = f"a size such as '256MB', at least {SMALLEST_MEMORY >> 10}kB and below {LARGEST_MEMORY >> 40} TB"

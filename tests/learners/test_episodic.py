@@ -61,20 +61,32 @@ def test_more_memory_predicts_better_where_it_is_scarce():
     assert plenty < scarce
 
 
-def test_memory_stays_within_its_budget():
-    for size in ("64kB", "1MB", "16MB"):
-        memory = Episodic(replace(SMALL, memory=size), 27).memory
+@pytest.mark.parametrize("vocabulary", [27, 4_000])
+def test_memory_stays_within_its_budget(vocabulary):
+    for size in ("256kB", "1MB", "16MB"):
+        memory = Episodic(replace(SMALL, memory=size), vocabulary).memory
+        tail = memory.tail.contexts.nbytes + memory.tail.cells.nbytes
         bound = parse_bytes(size) or 0
-        assert memory.slots.nbytes + memory.ring.nbytes + memory.places.nbytes <= bound + 27_000
+        assert memory.slots.nbytes + memory.ring.nbytes + memory.places.nbytes + tail <= bound + 27_000
 
 
-def test_a_frozen_pass_writes_nothing():
-    learner = Episodic(SMALL, 27)
-    learner.learn(stream(27, 2_000))
-    arrays = [*learner.memory, *learner.pattern, *learner.cursor]
+@pytest.mark.parametrize("vocabulary", [27, 300])
+def test_a_frozen_pass_writes_nothing(vocabulary):
+    learner = Episodic(SMALL, vocabulary)
+    learner.learn(stream(vocabulary, 2_000))
+    arrays = [*learner.memory[:-1], *learner.memory.tail, *learner.pattern, *learner.cursor]
     before = [array.tobytes() for array in arrays]
-    learner.evaluate(stream(27, 500, seed=1))
+    learner.evaluate(stream(vocabulary, 500, seed=1))
     assert before == [array.tobytes() for array in arrays]
+
+
+def test_counts_behind_a_large_vocabulary_predict_what_slots_have_no_room_for():
+    """Each of four symbols is followed by any of its own 500: a slot holds a few of them, the tail all."""
+    rng = np.random.default_rng(5)
+    leader = rng.integers(0, 4, 10_000)
+    x = np.stack([leader, 4 + 500 * leader + rng.integers(0, 500, 10_000)], axis=1).reshape(-1)
+    with_tail, without = (Episodic(replace(SMALL, memory="4MB", tail=order), 4_000).learn(x) for order in (1, 0))
+    assert with_tail[10_001::2].mean() < without[10_001::2].mean() - 0.5
 
 
 def test_a_frozen_pass_goes_on_from_the_present_past():
@@ -170,6 +182,31 @@ def test_a_hostile_state_is_refused_and_changes_nothing(attack):
     assert np.isfinite(learner.learn(stream(27, 500))).all()
 
 
+HOSTILE_TAILS = {
+    "no tail": lambda state: [state.pop(name) for name in list(state) if name.startswith("tail.")],
+    "a cell of nobody": put("tail.cells", (0, 1), 2**31),
+    "a symbol outside the vocabulary": put("tail.cells", (0, 2), 300),
+    "totals that are not sums": put("tail.contexts", (0, 3), 77),
+    "places twice": put("tail.cells.place", 1, 0),
+    "shares that do not sum to 1": put("pattern.parts", 0, 0.9),
+    "seen lately less than never": put("pattern.lately", 0, -1.0),
+    "a weight of nothing": put("pattern.sums", 3, 0.0),
+    "a past longer than is kept": put("cursor.fill", 0, 33),
+}
+
+
+@pytest.mark.parametrize("attack", HOSTILE_TAILS)
+def test_a_hostile_tail_is_refused_and_changes_nothing(attack):
+    learner = Episodic(SMALL, 300)
+    learner.learn(stream(300, 1_000))
+    state = learner.state_dict()
+    HOSTILE_TAILS[attack](state)
+    before = learner.predict()
+    with pytest.raises(RunError):
+        learner.load_state_dict(state)
+    np.testing.assert_array_equal(learner.predict(), before)
+
+
 def test_no_slot_of_a_bucket_is_lost_in_a_round_trip():
     learner = trained()
     used = np.unpackbits(learner.state_dict()["slots.used"])
@@ -218,7 +255,15 @@ def test_an_expert_that_was_not_asked_for_is_refused():
 
 @pytest.mark.parametrize(
     "bad",
-    [{"memory": "plenty"}, {"memory": "1kB"}, {"memory": "9999GB"}, {"orders": 0}, {"network": -1}, {"expert": "x"}],
+    [
+        {"memory": "plenty"},
+        {"memory": "1kB"},
+        {"memory": "9999GB"},
+        {"orders": 0},
+        {"network": -1},
+        {"tail": 9},
+        {"expert": "x"},
+    ],
 )
 def test_bad_settings_are_refused_by_name(bad):
     with pytest.raises(ConfigError, match=next(iter(bad))):

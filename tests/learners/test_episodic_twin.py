@@ -23,6 +23,8 @@ GRID = {
     "bytes": (256, BASE),
     "bytes, no network": (256, replace(BASE, network=0)),
     "words": (1_000, BASE),
+    "words, a longer tail": (1_000, replace(BASE, tail=5, memory="64kB")),
+    "words, no tail": (1_000, replace(BASE, tail=0)),
     "largest": (65_536, replace(BASE, network=0)),
 }
 

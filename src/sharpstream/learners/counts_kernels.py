@@ -149,6 +149,14 @@ def count_symbol(tables: Tables, symbol: Any, order: int, key: Any) -> Any:
 
 
 @kernel
+def count_token(tables: Tables, symbol: Any, fill: Any, keys: Array, only_novel: bool) -> None:
+    """Count the symbol in its contexts, from the longest down."""
+    for order in range(fill, -1, -1):
+        if count_symbol(tables, symbol, order, keys[order]) > 0 and only_novel:
+            break  # the orders below have seen it follow this context before
+
+
+@kernel
 def remember(history: Array, fill: Any, symbol: Any) -> Any:
     """Shift a token into the history; returns how many tokens it now holds."""
     for i in range(len(history) - 1, 0, -1):
@@ -164,11 +172,12 @@ def learn_stream(
 ) -> None:
     """Score each token, then count it. `correct` is filled when it is as long as the tokens."""
     trace, counters, row = make_trace(len(tables.discounts)), tables.counters, np.empty(len(tables.unigram))
+    symbols = np.arange(len(row))
     for t in range(len(tokens)):
         symbol, fill = np.int64(tokens[t]), counters[FILL]
         deepest = -1 if uniform else find_contexts(tables.contexts, tables.history, fill, trace.keys, trace.slots)
         if len(correct):
-            spread(tables, deepest, trace, row)
+            spread(tables, deepest, trace.slots, symbols, row)
             correct[t] = np.argmax(row) == symbol
         p = probability(tables, symbol, deepest, trace)
         bits[t] = -np.log2(p)
@@ -177,9 +186,7 @@ def learn_stream(
             continue
         if adapt:
             learn_discounts(tables, p, deepest, trace)
-        for order in range(fill, -1, -1):
-            if count_symbol(tables, symbol, order, trace.keys[order]) > 0 and only_novel:
-                break  # the orders below have seen it follow this context before
+        count_token(tables, symbol, fill, trace.keys, only_novel)
         counters[FILL] = remember(tables.history, fill, symbol)
 
 
@@ -187,6 +194,7 @@ def learn_stream(
 def score_stream(tables: Tables, uniform: bool, every: int, tokens: Array, bits: Array, correct: Array) -> None:
     """Bits with the counts as they are; the history walks on in a copy, emptied every so many tokens (0: never)."""
     trace, row = make_trace(len(tables.discounts)), np.empty(len(tables.unigram))
+    symbols = np.arange(len(row))
     history, fill = tables.history.copy(), tables.counters[FILL]
     for t in range(len(tokens)):
         symbol = np.int64(tokens[t])
@@ -194,24 +202,24 @@ def score_stream(tables: Tables, uniform: bool, every: int, tokens: Array, bits:
             fill = 0
         deepest = -1 if uniform else find_contexts(tables.contexts, history, fill, trace.keys, trace.slots)
         if len(correct):
-            spread(tables, deepest, trace, row)
+            spread(tables, deepest, trace.slots, symbols, row)
             correct[t] = np.argmax(row) == symbol
         bits[t] = -np.log2(probability(tables, symbol, deepest, trace))
         fill = remember(history, fill, symbol)
 
 
 @kernel
-def spread(tables: Tables, deepest: int, trace: Trace, row: Array) -> None:
-    """The whole distribution, (V,), by the same recursion as `probability`."""
+def spread(tables: Tables, deepest: int, slots: Array, symbols: Array, row: Array) -> None:
+    """row ← the probabilities of these symbols, as many as the row is long, by the same recursion as `probability`."""
     contexts, cells, unigram, discounts = tables.contexts, tables.cells, tables.unigram, tables.discounts
-    row[:] = 1.0 / len(row)
+    row[:] = 1.0 / len(unigram)
     for order in range(deepest + 1):
-        slot = trace.slots[order]
+        slot = slots[order]
         if slot >= 0 and contexts[slot, TOTAL] > 0:
             total, share = contexts[slot, TOTAL], backed_off(contexts, discounts, order, slot)
-            for symbol in range(len(row)):
-                count = count_of(contexts, cells, unigram, slot, symbol)
-                row[symbol] = (count - discount(discounts, order, count)) / total + share * row[symbol]
+            for i in range(len(row)):
+                count = count_of(contexts, cells, unigram, slot, symbols[i])
+                row[i] = (count - discount(discounts, order, count)) / total + share * row[i]
 
 
 @kernel
@@ -220,4 +228,4 @@ def predict_row(tables: Tables, uniform: bool, row: Array) -> None:
     trace = make_trace(len(tables.discounts))
     fill = tables.counters[FILL]
     deepest = -1 if uniform else find_contexts(tables.contexts, tables.history, fill, trace.keys, trace.slots)
-    spread(tables, deepest, trace, row)
+    spread(tables, deepest, trace.slots, np.arange(len(row)), row)

@@ -18,7 +18,9 @@ from sharpstream.learners import episodic_loop as loop
 from sharpstream.learners import episodic_read as read
 from sharpstream.learners import episodic_state, warm
 from sharpstream.learners.contract import Array, Bits, Learner, LearnerBase, Regime, State, Tokens, check_resets
+from sharpstream.learners.episodic_arrays import KERNELS
 from sharpstream.learners.episodic_expert import Awake, Walk, walk_frozen
+from sharpstream.learners.episodic_tail import make_tail
 from sharpstream.streams.base import check_tokens
 
 LARGEST_VOCABULARY = 65_536
@@ -28,9 +30,6 @@ RATE_VALUES = {
     learn.NETWORK: 3e-4, learn.NETWORK_ROWS: 4e-2, learn.NETWORK_TIME: 1e6, learn.ESCAPE: 0.002,
     learn.ESCAPE_CELL: 0.005, learn.ESCAPE_CORRECT: 0.002, learn.SHARE: 0.005,
 }  # fmt: skip
-
-
-KERNELS = "sharpstream.learners.episodic:Episodic"  # what `warm.py` compiles
 
 
 class Episodic(LearnerBase):
@@ -54,10 +53,11 @@ class Episodic(LearnerBase):
             raise ConfigError(f"vocabulary = {vocabulary}: the episodic learner takes 2..{LARGEST_VOCABULARY} symbols")
         self.config, self.vocabulary, self.seed = config, vocabulary, seed
         self.regime: Regime = {"carry": "-", "memory": config.memory, "update_interval": 1}
-        self.memory = arrays.make_memory(config, vocabulary)
+        self.tail = make_tail(config, vocabulary)
+        self.memory = arrays.make_memory(config, vocabulary, self.tail)
         contexts, models = len(self.memory.width), len(self.memory.least)
         self.cursor = arrays.make_cursor(models)
-        self.pattern = arrays.make_pattern(config, vocabulary, contexts, models, seed)
+        self.pattern = arrays.make_pattern(config, vocabulary, contexts, models, seed, self.tail is not None)
         self.desk = arrays.make_desk(config, vocabulary, self.memory)
         self.rates = np.array([RATE_VALUES[rate] for rate in range(learn.RATES)])
         self.symbol_bytes = 2 if vocabulary > 256 else 1
@@ -72,6 +72,7 @@ class Episodic(LearnerBase):
         sizes[read.WIDE], sizes[read.RING_SIZE] = self.symbol_bytes == 2, self.ring_size
         sizes[read.ON_STATES], sizes[read.ON_SELECTORS] = config.states, config.selectors
         sizes[read.ON_CORRECTIONS], sizes[read.ON_EXPERT] = config.corrections, config.expert != "none"
+        sizes[read.ON_TAIL] = self.tail is not None
         sizes[read.NETWORK_TABLE], sizes[read.NETWORK_HASHED] = arrays.network_sizes(self.vocabulary)
         return sizes
 
@@ -143,9 +144,9 @@ class Episodic(LearnerBase):
 
     @property
     def growth_bytes(self) -> int:
-        """Slots and ring fill up."""
-        expert = 0 if self.expert is None else self.expert.growth_bytes
-        return self.memory.slots.nbytes + self.memory.ring.nbytes + expert
+        """Slots, ring and tail fill up."""
+        inner = sum(learner.growth_bytes for learner in (self.expert, self.tail) if learner is not None)
+        return self.memory.slots.nbytes + self.memory.ring.nbytes + inner
 
     @classmethod
     def example(cls, dtype: Any) -> "Episodic":

@@ -11,6 +11,10 @@ import numpy as np
 from sharpstream.config import EpisodicConfig
 from sharpstream.kernels.jit import Array
 from sharpstream.kernels.lanes import LANES
+from sharpstream.learners.counts import Counts
+from sharpstream.learners.counts_kernels import Trace, make_trace
+from sharpstream.learners.counts_tables import Tables
+from sharpstream.learners.episodic_tail import TAIL_SHARE, no_tail
 from sharpstream.memory.episodic_contexts import (
     FEATURES,
     RECENT,
@@ -21,13 +25,14 @@ from sharpstream.memory.episodic_contexts import (
 )  # fmt: skip
 from sharpstream.memory.episodic_match import MATCH_COLUMNS
 from sharpstream.memory.episodic_slots import PAIRS, WAYS
-from sharpstream.pattern.episodic_escape import CELLS, EXTRA, LEVELS, PARTS
+from sharpstream.pattern.episodic_escape import CELLS, EXTRA, LEVELS, PARTS, TAIL
 from sharpstream.pattern.episodic_mixers import FINALS
 from sharpstream.pattern.episodic_network import DELAY, HASHED, INPUTS
 from sharpstream.pattern.episodic_selectors import FINAL_LANES, MATCH_LEVELS, ORDERS, ROWS, SIZES
 from sharpstream.pattern.episodic_states import STATES
 
-DENSE = 3  # inputs that speak for every candidate: unigram, network, expert
+KERNELS = "sharpstream.learners.episodic:Episodic"  # what `warm.py` compiles
+DENSE = 5  # inputs that speak for every candidate: unigram, network, expert, tail, seen lately
 MATCH_STATES = MATCH_LEVELS * 4
 SMALL = 64  # vocabularies up to here have every symbol for a candidate
 FINAL_ROWS = sum(SIZES[lane] for lane in FINAL_LANES)
@@ -54,6 +59,7 @@ class Memory(NamedTuple):
     parent: Array  # (K,) int64, −1: none
     roles: Array  # (9,) int64: which contexts the selectors look at
     least: Array  # (M,) int64
+    tail: Tables  # counts behind a large vocabulary
 
 
 class Cursor(NamedTuple):
@@ -64,6 +70,7 @@ class Cursor(NamedTuple):
     features: Array  # (F,) uint64
     matches: Array  # (M, 3) int64
     clock: Array  # (2,) int64: tokens observed, tokens in the ring
+    fill: Array  # (1,) int64: tokens since the past was last forgotten, at most 32
 
 
 class Pattern(NamedTuple):
@@ -83,10 +90,11 @@ class Pattern(NamedTuple):
     errors: Array  # (V,)
     unigram: Array  # (V,) float64
     escapes: Array  # (V,) float64
-    sums: Array  # (2,) float64: of unigram and escapes
-    parts: Array  # (3,) float64
+    lately: Array  # (V,) float64
+    sums: Array  # (4,) float64: of unigram, escapes, lately; the weight of the last symbol in lately
+    parts: Array  # (5,) float64
     cells: Array  # (K · CELLS,) float64
-    escape_weights: Array  # ((K + 1) · (K + 3),) float64
+    escape_weights: Array  # ((K + 1) · (K + 4),) float64
     escape_correction: Array  # (LEVELS,) float64
 
 
@@ -125,7 +133,7 @@ class Desk(NamedTuple):
     total: Array  # (most,): log p of the final mixers
     corrected: Array  # (most,)
     blended: Array  # (most,) float64: what is predicted for the candidates
-    dense: Array  # (3, most)
+    dense: Array  # (5, most)
     match_value: Array  # (M,)
     expected: Array  # (M,) int64
     match_entry: Array  # (M,) int64
@@ -135,10 +143,13 @@ class Desk(NamedTuple):
     delta: Array  # (H,)
     network_p: Array  # (most,)
     log_count: Array  # (256,): input (a) by count
-    masses: Array  # (3,) float64
-    escape_inputs: Array  # (K + 3,) float64
+    masses: Array  # (5,) float64
+    escape_inputs: Array  # (K + 4,) float64
     expert: Array  # (V,) log-probabilities of the expert, if there is one
     numbers: Array  # (8,) float64: what the scoring of a token leaves for its learning
+    tail_p: Array  # (most,) float64: of the candidates, by the tail
+    reach: Array  # (2,) int64: how far the tail looks back
+    trace: Trace  # what the tail found
 
 
 def is_text(config: EpisodicConfig, vocabulary: int) -> bool:
@@ -163,13 +174,13 @@ def slot_width(room: int, vocabulary: int) -> int:
     return SLOT_WIDTHS[room] * (2 if vocabulary > 256 and room == 2 else 1)
 
 
-def make_memory(config: EpisodicConfig, vocabulary: int) -> Memory:
+def make_memory(config: EpisodicConfig, vocabulary: int, tail: Counts | None) -> Memory:
     """Empty memory within the budget; contexts with few possible values leave their share to the others."""
     table = contexts_of(config, vocabulary)
     names = [context.name for context in table]
     wide = vocabulary > 256
     width = np.array([slot_width(context.room, vocabulary) for context in table], dtype=np.int64)
-    budget = config.memory_bytes
+    budget = config.memory_bytes - (0 if tail is None else config.memory_bytes // TAIL_SHARE)
     ring_bytes = budget // RING_SHARE if config.match else 4 * RECENT
     index_bytes = budget // INDEX_SHARE if config.match else 0
     models = 2 if config.match else 0
@@ -197,6 +208,7 @@ def make_memory(config: EpisodicConfig, vocabulary: int) -> Memory:
         parent=np.array([names.index(c.parent) if c.parent in names else -1 for c in table], dtype=np.int64),
         roles=np.array([names.index(role) if role in names else -1 for role in roles], dtype=np.int64),
         least=np.array((7, 14) if vocabulary <= 256 else (3, 6), dtype=np.int64)[:models],
+        tail=(tail or no_tail()).tables,
     )
 
 
@@ -234,6 +246,7 @@ def make_cursor(models: int) -> Cursor:
         features=np.zeros(FEATURES, dtype=np.uint64),
         matches=matches,
         clock=np.zeros(2, dtype=np.int64),
+        fill=np.zeros(1, dtype=np.int64),
     )
 
 
@@ -242,7 +255,9 @@ def network_sizes(vocabulary: int) -> tuple[int, int]:
     return min(vocabulary, 1024), 4096
 
 
-def make_pattern(config: EpisodicConfig, vocabulary: int, contexts: int, models: int, seed: int) -> Pattern:
+def make_pattern(
+    config: EpisodicConfig, vocabulary: int, contexts: int, models: int, seed: int, with_tail: bool
+) -> Pattern:
     """Before any error: mixers trust every context a little, the network has random rows."""
     real, inputs, width = np.dtype(config.dtype), 3 * contexts + models + DENSE, config.network
     table, hashed_rows = network_sizes(vocabulary)
@@ -258,6 +273,8 @@ def make_pattern(config: EpisodicConfig, vocabulary: int, contexts: int, models:
     weights[:, 3 * contexts :] = 0.2
     corrections = np.zeros((SIZES[1] * CORRECTION_LEVELS, 2), dtype=real)
     corrections[:, 1] = 1.0
+    parts = np.array([1.0] * TAIL + [float(with_tail)] * (PARTS - TAIL))
+    parts /= parts.sum()
     network = np.random.default_rng([seed, 17]).standard_normal((rows, width)) / np.sqrt(INPUTS)
     return Pattern(
         states=states.reshape(-1),
@@ -274,8 +291,9 @@ def make_pattern(config: EpisodicConfig, vocabulary: int, contexts: int, models:
         errors=np.zeros(vocabulary if width else 0, dtype=real),
         unigram=np.zeros(vocabulary),
         escapes=np.zeros(vocabulary),
-        sums=np.zeros(2),
-        parts=np.full(PARTS, 1.0 / PARTS),
+        lately=np.zeros(vocabulary),
+        sums=np.array([0.0, 0.0, 0.0, 1.0]),
+        parts=parts,
         cells=np.full(contexts * CELLS, 0.1),
         escape_weights=np.full((contexts + 1) * (contexts + EXTRA), 1.0 / contexts),
         escape_correction=1.0 / (1.0 + np.exp(-np.linspace(-12.0, 12.0, LEVELS))),
@@ -310,4 +328,5 @@ def make_desk(config: EpisodicConfig, vocabulary: int, memory: Memory) -> Desk:
         before=numbers(width), hidden=numbers(width), delta=numbers(width), network_p=numbers(most),
         log_count=np.log1p(np.arange(256) / 0.3).astype(real), masses=np.zeros(PARTS),
         escape_inputs=np.zeros(contexts + EXTRA), expert=numbers(vocabulary), numbers=np.zeros(8),
+        tail_p=np.zeros(most), reach=whole(2), trace=make_trace(len(memory.tail.discounts)),
     )  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 
 from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.kernels.lanes import LANES, add_lanes
-from sharpstream.learners.episodic_arrays import DENSE, Desk, Pattern
+from sharpstream.learners.episodic_arrays import DENSE, Desk, Memory, Pattern
 from sharpstream.learners.episodic_read import (
     CORRECTION_ROW,
     ESCAPE_FOUND,
@@ -19,11 +19,13 @@ from sharpstream.learners.episodic_read import (
     MOST,
     ON_CORRECTIONS,
     ON_STATES,
+    ON_TAIL,
     VOCABULARY,
     correction_entry,
     speaks,
+    tail_of,
 )
-from sharpstream.pattern.episodic_escape import learn_escape, learn_share
+from sharpstream.pattern.episodic_escape import learn_escape, learn_share, see
 from sharpstream.pattern.episodic_mixers import learn_finals, step_weights
 from sharpstream.pattern.episodic_network import network_learn
 from sharpstream.pattern.episodic_states import STEEPEST, learn_state
@@ -35,7 +37,9 @@ RATES = 16
 
 
 @lean_kernel
-def learn_to_read(pattern: Pattern, desk: Desk, sizes: Array, rates: Array, now: Any, count: Any, symbol: Any) -> None:
+def learn_to_read(
+    memory: Memory, pattern: Pattern, desk: Desk, sizes: Array, rates: Array, now: Any, count: Any, symbol: Any
+) -> None:
     """Every part takes one step on the loss of its own prediction."""
     target = desk.place_of[symbol]
     if sizes[MOST] != sizes[VOCABULARY]:
@@ -47,8 +51,11 @@ def learn_to_read(pattern: Pattern, desk: Desk, sizes: Array, rates: Array, now:
         )  # fmt: skip
         if escaped:
             learn_share(
-                pattern.unigram, pattern.escapes, pattern.sums, pattern.parts, desk.masses, symbol, rates[SHARE]
-            )
+                pattern.unigram, pattern.escapes, pattern.lately, pattern.sums, pattern.parts, desk.masses, symbol,
+                tail_of(memory, desk, sizes, symbol), rates[SHARE],
+            )  # fmt: skip
+    if sizes[ON_TAIL] != 0:
+        see(pattern.lately, pattern.sums, symbol)
     pattern.unigram[symbol] += 1.0
     pattern.sums[0] += 1.0
     if target < 0:

@@ -13,7 +13,10 @@ from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.learners.episodic_arrays import Cursor, Desk, Memory, Pattern
 from sharpstream.learners.episodic_learn import learn_to_read
 from sharpstream.learners.episodic_read import (
+    ESCAPE_P,
+    FLOOR,
     MOST,
+    ON_TAIL,
     RING_SIZE,
     VOCABULARY,
     WIDE,
@@ -21,7 +24,8 @@ from sharpstream.learners.episodic_read import (
     predict_next,
     probability,
 )
-from sharpstream.memory.episodic_contexts import address_contexts, advance
+from sharpstream.learners.episodic_tail import learn_tail
+from sharpstream.memory.episodic_contexts import RECENT, address_contexts, advance
 from sharpstream.memory.episodic_match import follow
 from sharpstream.memory.episodic_slots import claim_slot, write_slot
 
@@ -35,6 +39,8 @@ def remember(memory: Memory, desk: Desk, sizes: Array, symbol: Any, now: Any) ->
         if place < 0:
             place = claim_slot(memory.slots, desk.held[0, k], memory.width[k], desk.held[1, k])
         write_slot(memory.slots, place, memory.capacity[k], wide, symbol, memory.limit[k], now)
+    if sizes[ON_TAIL] != 0:
+        learn_tail(memory.tail, desk.trace, desk.reach, symbol)
 
 
 @lean_kernel
@@ -49,6 +55,7 @@ def address_next(memory: Memory, cursor: Cursor, desk: Desk) -> None:
 def move_on(memory: Memory, cursor: Cursor, desk: Desk, sizes: Array, symbol: Any, learning: bool) -> None:
     """The past takes the symbol in, and the slots of the next prediction are asked for."""
     advance(cursor.recent, cursor.word, cursor.features, memory.kinds, memory.folded, symbol)
+    cursor.fill[0] = min(cursor.fill[0] + 1, RECENT)
     cursor.clock[1] = follow(
         cursor.matches, memory.least, memory.ring, memory.places, sizes[RING_SIZE], sizes[WIDE] != 0, cursor.recent,
         symbol, cursor.clock[1], learning,
@@ -71,16 +78,16 @@ def read_stream(
     for t in range(len(tokens)):
         symbol, now = np.int64(tokens[t]), cursor.clock[0]
         count = predict_next(memory, pattern, cursor, desk, sizes)
-        p = probability(pattern, desk, sizes, symbol)
+        p = probability(memory, pattern, desk, sizes, symbol)
         if not p > 0.0:
             forget_candidates(desk, sizes, count)
             return t
         bits[t] = -math.log2(p)
         if len(correct):
-            correct[t] = best_symbol(pattern, desk, sizes, count) == symbol
+            correct[t] = best_symbol(memory, pattern, desk, sizes, count) == symbol
         move_on(memory, cursor, desk, sizes, symbol, learning)
         if learning:
-            learn_to_read(pattern, desk, sizes, rates, now, count, symbol)
+            learn_to_read(memory, pattern, desk, sizes, rates, now, count, symbol)
             remember(memory, desk, sizes, symbol, now + 1)
         forget_candidates(desk, sizes, count)
         cursor.clock[0] = now + 1
@@ -88,17 +95,19 @@ def read_stream(
 
 
 @lean_kernel
-def best_symbol(pattern: Pattern, desk: Desk, sizes: Array, count: Any) -> Any:
-    """The most probable symbol, the first of equals."""
+def best_symbol(memory: Memory, pattern: Pattern, desk: Desk, sizes: Array, count: Any) -> Any:
+    """The most probable symbol, the first of equals; the escaped are asked only where one of them could be it."""
     best, most = np.int64(-1), -1.0
     for c in range(count):
-        p = probability(pattern, desk, sizes, desk.candidates[c])
+        p = probability(memory, pattern, desk, sizes, desk.candidates[c])
         if p > most or (p == most and desk.candidates[c] < best):
             best, most = desk.candidates[c], p
-    if sizes[MOST] != sizes[VOCABULARY]:
+    if sizes[MOST] != sizes[VOCABULARY] and desk.numbers[ESCAPE_P] + FLOOR >= most:
         for symbol in range(sizes[VOCABULARY]):
-            if desk.place_of[symbol] < 0 and probability(pattern, desk, sizes, symbol) > most:
-                best, most = np.int64(symbol), probability(pattern, desk, sizes, symbol)
+            if desk.place_of[symbol] < 0:
+                p = probability(memory, pattern, desk, sizes, symbol)
+                if p > most:
+                    best, most = np.int64(symbol), p
     return best
 
 
@@ -108,5 +117,5 @@ def predict_row(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, si
     address_next(memory, cursor, desk)
     count = predict_next(memory, pattern, cursor, desk, sizes)
     for symbol in range(len(row)):
-        row[symbol] = probability(pattern, desk, sizes, symbol)
+        row[symbol] = probability(memory, pattern, desk, sizes, symbol)
     forget_candidates(desk, sizes, count)

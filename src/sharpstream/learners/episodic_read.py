@@ -13,11 +13,12 @@ from sharpstream.kernels.elementary import exp_shifted
 from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.kernels.lanes import LANES, add_lanes
 from sharpstream.learners.episodic_arrays import CORRECTION_LEVELS, DENSE, MATCH_STATES, Cursor, Desk, Memory, Pattern
+from sharpstream.learners.episodic_tail import read_tail, tail_probability
 from sharpstream.memory.episodic_contexts import BACK, POSITION
 from sharpstream.memory.episodic_match import LENGTH, MISSES, PLACE, ring_symbol
 from sharpstream.memory.episodic_slots import DISTINCT, TOTAL, find_slot, last_visit, read_pairs
 from sharpstream.pattern.episodic_candidates import all_candidates, keep_best, propose
-from sharpstream.pattern.episodic_escape import UNIGRAM_FRESH, escape_probability, share, share_masses
+from sharpstream.pattern.episodic_escape import UNIGRAM_FRESH, WEIGHT, escape_probability, share, share_masses
 from sharpstream.pattern.episodic_mixers import FINALS, gather_weights, log_softmax_lanes, mix_finals, softmax
 from sharpstream.pattern.episodic_network import choose_inputs, network_forward
 from sharpstream.pattern.episodic_selectors import FINAL_LANES, SIZES, STARTS, choose_rows, match_level
@@ -25,9 +26,10 @@ from sharpstream.pattern.episodic_states import STEEPEST, age_level, state_entri
 
 # Switches, indices of the array `sizes` (int64): sizes and what is on.
 VOCABULARY, MOST, WIDE, RING_SIZE, ON_STATES, ON_SELECTORS, ON_CORRECTIONS, NETWORK_TABLE, NETWORK_HASHED = range(9)
-ON_EXPERT = 9
-SWITCHES = 10
-ESCAPE_P, ESCAPE_LOGIT, ESCAPE_LEVEL, ESCAPE_FOUND, DROPPED, CORRECTION_ROW = range(6)  # desk.numbers
+ON_EXPERT, ON_TAIL = 9, 10
+SWITCHES = 11
+ESCAPE_P, ESCAPE_LOGIT, ESCAPE_LEVEL, ESCAPE_FOUND, DROPPED, CORRECTION_ROW, LEFT = range(7)  # desk.numbers
+SEEN_FRESH = 0.01  # of the last symbol's weight, for those not seen lately
 FLOOR = 1e-6  # share of the uniform in every prediction: bits stay finite
 
 
@@ -154,7 +156,7 @@ def read_matches(pattern: Pattern, cursor: Cursor, desk: Desk) -> None:
 
 @lean_kernel
 def read_dense(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, sizes: Array, count: Any) -> None:
-    """The inputs that speak for every candidate: unigram, network, expert; log-probabilities."""
+    """The inputs that speak for every candidate: unigram, network, expert, tail, seen lately; logarithms."""
     real = pattern.weights.dtype.type
     total = pattern.sums[0] + UNIGRAM_FRESH * sizes[VOCABULARY]
     for c in range(count):
@@ -170,6 +172,14 @@ def read_dense(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, siz
     if sizes[ON_EXPERT] != 0:
         for c in range(count):
             desk.dense[2, c] = desk.expert[desk.candidates[c]]
+    desk.numbers[LEFT] = 1.0
+    if sizes[ON_TAIL] != 0:
+        desk.numbers[LEFT] = read_tail(
+            memory.tail, cursor.recent, cursor.fill[0], desk.trace, desk.reach, desk.candidates, desk.tail_p[:count]
+        )
+        for c in range(count):
+            seen = pattern.lately[desk.candidates[c]] / pattern.sums[WEIGHT]
+            desk.dense[3, c], desk.dense[4, c] = real(math.log(desk.tail_p[c])), real(math.log(seen + SEEN_FRESH))
 
 
 @lean_kernel
@@ -251,7 +261,9 @@ def blend(pattern: Pattern, desk: Desk, sizes: Array, count: Any) -> None:
 @lean_kernel
 def speaks(desk: Desk, sizes: Array, d: Any) -> bool:
     """Whether a dense input is there."""
-    return d == 0 or (d == 1 and len(desk.hidden) > 0) or (d == 2 and sizes[ON_EXPERT] != 0)
+    if d == 0:
+        return True
+    return (d == 1 and len(desk.hidden) > 0) or (d == 2 and sizes[ON_EXPERT] != 0) or (d >= 3 and sizes[ON_TAIL] != 0)
 
 
 @lean_kernel
@@ -275,16 +287,19 @@ def predict_next(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, s
     if sizes[MOST] != sizes[VOCABULARY]:
         p, logit, level, found = escape_probability(
             pattern.cells, pattern.escape_weights, pattern.escape_correction, desk.totals, desk.distinct, count,
-            desk.numbers[DROPPED], sizes[VOCABULARY], desk.escape_inputs,
+            desk.numbers[DROPPED], desk.numbers[LEFT], sizes[VOCABULARY], desk.escape_inputs,
         )  # fmt: skip
-        share_masses(pattern.unigram, pattern.escapes, pattern.sums, desk.candidates, count, desk.masses)
+        share_masses(
+            pattern.unigram, pattern.escapes, pattern.lately, pattern.sums, desk.numbers[LEFT], desk.candidates, count,
+            desk.masses,
+        )  # fmt: skip
         desk.numbers[ESCAPE_P] = 1.0 if count == 0 else p
         desk.numbers[ESCAPE_LOGIT], desk.numbers[ESCAPE_LEVEL], desk.numbers[ESCAPE_FOUND] = logit, level, found
     return count
 
 
 @lean_kernel
-def probability(pattern: Pattern, desk: Desk, sizes: Array, symbol: Any) -> Any:
+def probability(memory: Memory, pattern: Pattern, desk: Desk, sizes: Array, symbol: Any) -> Any:
     """What was predicted for one symbol."""
     c, vocabulary = desk.place_of[symbol], sizes[VOCABULARY]
     if sizes[MOST] == vocabulary:
@@ -292,5 +307,14 @@ def probability(pattern: Pattern, desk: Desk, sizes: Array, symbol: Any) -> Any:
     elif c >= 0:
         p = (1.0 - desk.numbers[ESCAPE_P]) * desk.blended[c]
     else:
-        p = desk.numbers[ESCAPE_P] * share(pattern.unigram, pattern.escapes, pattern.parts, desk.masses, symbol)
+        behind = tail_of(memory, desk, sizes, symbol)
+        p = desk.numbers[ESCAPE_P] * share(
+            pattern.unigram, pattern.escapes, pattern.lately, pattern.sums, pattern.parts, desk.masses, symbol, behind
+        )
     return (1.0 - FLOOR) * p + FLOOR / vocabulary  # log2 of it is finite
+
+
+@lean_kernel
+def tail_of(memory: Memory, desk: Desk, sizes: Array, symbol: Any) -> Any:
+    """What the tail gives a symbol that is no candidate; 0 where there is no tail."""
+    return tail_probability(memory.tail, desk.trace, desk.reach, symbol) if sizes[ON_TAIL] != 0 else 0.0

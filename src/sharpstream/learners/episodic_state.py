@@ -12,25 +12,27 @@ import numpy as np
 from sharpstream.errors import RunError
 from sharpstream.kernels.jit import lean_kernel
 from sharpstream.learners import warm
-from sharpstream.learners.contract import Array, State
-from sharpstream.learners.episodic_arrays import Cursor, Memory, Pattern, aligned_zeros
+from sharpstream.learners.contract import Array, Learner, State
+from sharpstream.learners.episodic_arrays import KERNELS, Cursor, Memory, Pattern, aligned_zeros
+from sharpstream.learners.episodic_tail import make_tail
 from sharpstream.memory.episodic_contexts import POSITION, RECENT, SHAPE, SHAPE_LENGTH
 from sharpstream.memory.episodic_match import LENGTH, LONGEST, MISSES, PLACE
 from sharpstream.memory.episodic_slots import DISTINCT, MOST, PAIRS, TOTAL, WAYS
+from sharpstream.pattern.episodic_escape import HEAVIEST, WEIGHT
 
 if TYPE_CHECKING:
     from sharpstream.learners.episodic import Episodic
 
 LARGEST = 1e9  # of any learned number
 SQUARES = ("states", "match_states", "corrections")  # (value, sum of squares) side by side
-COUNTED = ("unigram", "escapes")
-EXPERT = "expert."
+COUNTED = ("unigram", "escapes", "lately")
+EXPERT, TAIL = "expert.", "tail."  # the names of the states of other learners inside ours
 
 
 def state_dict(learner: "Episodic") -> State:
     """Copies of everything that decides what happens next; `slots.used` marks the slots that `slots` holds."""
     memory, cursor = learner.memory, learner.cursor
-    warm.ensure("episodic", learner.config.dtype)
+    warm.ensure(KERNELS, learner.config.dtype)
     used = np.zeros(int((memory.buckets * WAYS).sum()), dtype=np.uint8)
     packed = np.empty(count_used(memory, used), dtype=np.uint16)
     pack(memory, used, packed)
@@ -43,24 +45,38 @@ def state_dict(learner: "Episodic") -> State:
     }
     state |= {f"cursor.{name}": array.copy() for name, array in cursor._asdict().items()}
     state |= {f"pattern.{name}": array.copy() for name, array in learner.pattern._asdict().items()}
-    if learner.expert is not None:
-        state |= {EXPERT + name: array for name, array in learner.expert.state_dict().items()}
+    for prefix, inner in inner_learners(learner).items():
+        state |= {prefix + name: array for name, array in inner.state_dict().items()}
     return state
+
+
+def inner_learners(learner: "Episodic") -> dict[str, Learner]:
+    """The learners inside this one, by the prefix of their arrays' names."""
+    found = {EXPERT: learner.expert, TAIL: learner.tail}
+    return {prefix: inner for prefix, inner in found.items() if inner is not None}
 
 
 def load_state_dict(learner: "Episodic", state: Mapping[str, Array]) -> None:
     """Continue from a state; nothing is changed unless all of it is sound."""
-    warm.ensure("episodic", learner.config.dtype)
+    warm.ensure(KERNELS, learner.config.dtype)
     _check_shapes(learner, state)
     cursor = Cursor(*(np.array(state[f"cursor.{name}"]) for name in Cursor._fields))
     pattern = Pattern(*(np.array(state[f"pattern.{name}"]) for name in Pattern._fields))
     _check_cursor(learner, cursor)
     _check_pattern(pattern)
     memory = _unpacked(learner, state, cursor)
-    expert = {name.removeprefix(EXPERT): array for name, array in state.items() if name.startswith(EXPERT)}
+    tail = make_tail(learner.config, learner.vocabulary)
+    if tail is not None:
+        tail.load_state_dict(_of(TAIL, state))
+        memory = memory._replace(tail=tail.tables)
     if learner.expert is not None:
-        learner.expert.load_state_dict(expert)  # refuses by itself, before anything of ours is changed
-    learner.memory, learner.cursor, learner.pattern = memory, cursor, pattern
+        learner.expert.load_state_dict(_of(EXPERT, state))  # refuses by itself, before anything is changed
+    learner.memory, learner.cursor, learner.pattern, learner.tail = memory, cursor, pattern, tail
+
+
+def _of(prefix: str, state: Mapping[str, Array]) -> dict[str, Array]:
+    """The state of a learner inside this one."""
+    return {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
 
 
 def _check_shapes(learner: "Episodic", state: Mapping[str, Array]) -> None:
@@ -70,7 +86,7 @@ def _check_shapes(learner: "Episodic", state: Mapping[str, Array]) -> None:
     slots = int((learner.memory.buckets * WAYS).sum())
     own["slots.used"] = np.empty(-(-slots // 8), dtype=np.uint8)
     expected = own.keys() | {"slots", "ring"}
-    given = {name for name in state if not (learner.expert is not None and name.startswith(EXPERT))}
+    given = {name for name in state if not name.startswith(tuple(inner_learners(learner)))}
     if given != expected:
         differing = ", ".join(sorted(given ^ expected)[:5])
         raise RunError(f"this state is not of this learner: the arrays {differing} are missing or unknown")
@@ -88,6 +104,8 @@ def _check_shapes(learner: "Episodic", state: Mapping[str, Array]) -> None:
 
 def _check_cursor(learner: "Episodic", cursor: Cursor) -> None:
     recent, clock, size = cursor.recent, cursor.clock, learner.ring_size
+    if not 0 <= cursor.fill[0] <= RECENT:
+        raise RunError(f"the state's cursor.fill is {cursor.fill[0]}, but it must be in 0..{RECENT}")
     if recent.min() < 0 or recent.max() >= learner.vocabulary:
         raise RunError(f"the state's cursor.recent holds symbols outside the vocabulary of {learner.vocabulary}")
     if clock.min() < 0 or clock.max() >= 2**62 or clock[1] > clock[0]:
@@ -112,10 +130,14 @@ def _check_pattern(pattern: Pattern) -> None:
     for name in ("squares", "final_squares", "moments", "errors", *COUNTED):
         if not (getattr(pattern, name) >= 0).all():
             raise RunError(f"the state's pattern.{name} must be at least 0")
-    sums = np.array([pattern.unigram.sum(), pattern.escapes.sum()])
-    if not np.allclose(pattern.sums, sums, rtol=1e-9, atol=1e-6):
+    sums = np.array([getattr(pattern, name).sum() for name in COUNTED])
+    if not np.allclose(pattern.sums[:WEIGHT], sums, rtol=1e-9, atol=1e-6):
         raise RunError(f"the state's pattern.sums {pattern.sums.tolist()} are not those of its counts {sums.tolist()}")
-    for name in ("parts", "cells", "escape_correction"):
+    if not 1.0 <= pattern.sums[WEIGHT] <= HEAVIEST:
+        raise RunError(f"the state's pattern.sums gives the last symbol the weight {pattern.sums[WEIGHT]}, not 1..1e6")
+    if not ((pattern.parts >= 0) & (pattern.parts <= 1)).all() or abs(float(pattern.parts.sum()) - 1.0) > 1e-6:
+        raise RunError(f"the state's pattern.parts {pattern.parts.tolist()} must be shares that sum to 1")
+    for name in ("cells", "escape_correction"):
         array = getattr(pattern, name)
         if not ((array > 0) & (array < 1)).all():
             raise RunError(f"the state's pattern.{name} must be probabilities, above 0 and below 1")

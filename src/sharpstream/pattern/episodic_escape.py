@@ -1,8 +1,8 @@
 """The mass of symbols that no context proposes, and how they share it; exactly normalised.
 
 P(escape) is a logistic mix of what escaped before in slots like those found now, corrected by its own record; an
-escaped symbol is drawn from a learned mixture of the unigram, of what escaped before and of the uniform, each
-restricted to the symbols that are not candidates.
+escaped symbol is drawn from a learned mixture of the unigram, of what escaped before and of the uniform, for large
+vocabularies also of the tail and of what was seen lately, each restricted to the symbols that are not candidates.
 """
 
 import math
@@ -12,8 +12,14 @@ from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.pattern.episodic_states import DISTINCT_LEVEL, TOTAL_LEVEL
 
 CELLS = 12 * 7  # (N, D) levels of one context
-PARTS = 3  # unigram, escaped before, uniform
-EXTRA = 3  # inputs beside the contexts': the candidates' number, the dropped score, a constant
+PARTS = 5  # unigram, escaped before, uniform, tail, seen lately
+TAIL, LATELY = 3, 4
+LEAST_PART = 1e-4
+FADE = 1.0 / 500.0  # what was seen so many symbols ago weighs 1/e
+LATELY_FRESH = 1e-6  # of the last symbol's weight: no share is 0
+WEIGHT = 3  # sums: of unigram, escapes and lately, then the weight of the last symbol
+HEAVIEST = 1e6  # then all weights are made lighter
+EXTRA = 4  # inputs beside the contexts': the candidates' number, the dropped score, a constant, what the tail leaves
 LEVELS = 33  # of the correction
 SURE = 12.0  # the largest logit
 UNIGRAM_FRESH = 0.02  # unigram counts are shares of a long past; this much uniform keeps each of them above 0
@@ -38,9 +44,12 @@ def escape_cell(k: Any, total: Any, distinct: Any) -> Any:
 @lean_kernel
 def escape_probability(
     cells: Array, weights: Array, correction: Array, totals: Array, distinct: Array, count: Any, dropped: Any,
-    vocabulary: Any, x: Array,
+    left: Any, vocabulary: Any, x: Array,
 ) -> Any:  # fmt: skip
-    """(P(escape), its logit before correction, level). Everything float64; x (K + 3,) keeps the inputs."""
+    """(P(escape), its logit before correction, level). Everything float64; x (K + 4,) keeps the inputs.
+
+    left: what the tail gives to all that are no candidates; 1 where there is no tail.
+    """
     contexts, found = len(totals), 0
     for k in range(contexts):
         x[k] = 0.0
@@ -50,6 +59,7 @@ def escape_probability(
     x[contexts] = 0.3 * math.log((vocabulary - count + 0.5) / (count + 0.5))
     x[contexts + 1] = math.log(dropped + 0.01)
     x[contexts + 2] = 0.3
+    x[contexts + 3] = 0.0 if left >= 1.0 else stretch(max(left, 1e-6))
     start, logit = found * (contexts + EXTRA), 0.0
     for i in range(contexts + EXTRA):
         logit += weights[start + i] * x[i]
@@ -82,45 +92,71 @@ def learn_escape(
 
 
 @lean_kernel
-def share_masses(unigram: Array, escapes: Array, sums: Array, candidates: Array, count: Any, masses: Array) -> None:
-    """masses (3,): what of the unigram, the escapes and the uniform lies outside the candidates."""
+def share_masses(
+    unigram: Array, escapes: Array, lately: Array, sums: Array, left: Any, candidates: Array, count: Any, masses: Array
+) -> None:
+    """masses (5,): what of each part lies outside the candidates; left: of the tail."""
     vocabulary = len(unigram)
-    masses[0], masses[1], masses[2] = (
-        sums[0] + UNIGRAM_FRESH * vocabulary,
-        sums[1] + UNIGRAM_FRESH * vocabulary,
-        vocabulary,
-    )
+    masses[0], masses[1] = sums[0] + UNIGRAM_FRESH * vocabulary, sums[1] + UNIGRAM_FRESH * vocabulary
+    masses[2], masses[TAIL], masses[LATELY] = vocabulary, left, sums[2] + LATELY_FRESH * sums[WEIGHT] * vocabulary
     for c in range(count):
         masses[0] -= unigram[candidates[c]] + UNIGRAM_FRESH
         masses[1] -= escapes[candidates[c]] + UNIGRAM_FRESH
         masses[2] -= 1.0
+        masses[LATELY] -= lately[candidates[c]] + LATELY_FRESH * sums[WEIGHT]
 
 
 @lean_kernel
-def share(unigram: Array, escapes: Array, parts: Array, masses: Array, symbol: Any) -> Any:
+def see(lately: Array, sums: Array, symbol: Any) -> None:
+    """The symbol counts among what was seen lately: each weighs more than the one before, so the earlier ones fade."""
+    sums[WEIGHT] *= 1.0 + FADE
+    lately[symbol] += sums[WEIGHT]
+    sums[2] += sums[WEIGHT]
+    if sums[WEIGHT] > HEAVIEST:
+        for i in range(len(lately)):
+            lately[i] /= HEAVIEST
+        sums[2] /= HEAVIEST
+        sums[WEIGHT] /= HEAVIEST
+
+
+@lean_kernel
+def part_of(
+    unigram: Array, escapes: Array, lately: Array, sums: Array, masses: Array, symbol: Any, behind: Any, part: Any
+) -> Any:
+    """What one part gives a symbol that is not a candidate; behind: what the tail gives it before it is restricted."""
+    if part == 0:
+        return (unigram[symbol] + UNIGRAM_FRESH) / masses[0]
+    if part == 1:
+        return (escapes[symbol] + UNIGRAM_FRESH) / masses[1]
+    if part == LATELY:
+        return (lately[symbol] + LATELY_FRESH * sums[WEIGHT]) / masses[LATELY]
+    return (1.0 if part == 2 else behind) / masses[part]
+
+
+@lean_kernel
+def share(
+    unigram: Array, escapes: Array, lately: Array, sums: Array, parts: Array, masses: Array, symbol: Any, behind: Any
+) -> Any:
     """P(symbol | escaped) for a symbol that is not a candidate."""
-    return (
-        parts[0] * (unigram[symbol] + UNIGRAM_FRESH) / masses[0]
-        + parts[1] * (escapes[symbol] + UNIGRAM_FRESH) / masses[1]
-        + parts[2] / masses[2]
-    )
+    p = 0.0
+    for part in range(PARTS):
+        p += parts[part] * part_of(unigram, escapes, lately, sums, masses, symbol, behind, part)
+    return p
 
 
 @lean_kernel
 def learn_share(
-    unigram: Array, escapes: Array, sums: Array, parts: Array, masses: Array, symbol: Any, rate: Any
-) -> None:
+    unigram: Array, escapes: Array, lately: Array, sums: Array, parts: Array, masses: Array, symbol: Any, behind: Any,
+    rate: Any,
+) -> None:  # fmt: skip
     """The mixture moves towards who expected the escaped symbol; the symbol is counted among the escaped."""
-    whole = share(unigram, escapes, parts, masses, symbol)
-    a = parts[0] * (unigram[symbol] + UNIGRAM_FRESH) / masses[0] / whole
-    b = parts[1] * (escapes[symbol] + UNIGRAM_FRESH) / masses[1] / whole
-    c = parts[2] / masses[2] / whole
-    parts[0] += rate * (a - parts[0])
-    parts[1] += rate * (b - parts[1])
-    parts[2] += rate * (c - parts[2])
-    least = 1e-4
-    parts[0], parts[1], parts[2] = max(parts[0], least), max(parts[1], least), max(parts[2], least)
-    total = parts[0] + parts[1] + parts[2]
-    parts[0], parts[1], parts[2] = parts[0] / total, parts[1] / total, parts[2] / total
+    whole, total = share(unigram, escapes, lately, sums, parts, masses, symbol, behind), 0.0
+    for part in range(PARTS):
+        if parts[part] > 0.0:  # a part that is not there stays away
+            spoke = parts[part] * part_of(unigram, escapes, lately, sums, masses, symbol, behind, part) / whole
+            parts[part] = max(parts[part] + rate * (spoke - parts[part]), LEAST_PART)
+            total += parts[part]
+    for part in range(PARTS):
+        parts[part] /= total
     escapes[symbol] += 1.0
     sums[1] += 1.0

@@ -17,7 +17,8 @@ from sharpstream.learners import episodic_arrays as arrays
 from sharpstream.learners import episodic_learn as learn
 from sharpstream.learners.contract import Bits, Tokens
 from sharpstream.learners.episodic import RATE_VALUES
-from sharpstream.learners.episodic_read import FLOOR
+from sharpstream.learners.episodic_read import FLOOR, SEEN_FRESH
+from sharpstream.learners.episodic_tail import make_tail
 from sharpstream.memory.episodic_contexts import BACK, POSITION
 from sharpstream.pattern import episodic_escape as escape
 from sharpstream.pattern import episodic_states as states
@@ -41,10 +42,11 @@ class ReferenceEpisodic:
     def __init__(self, config: EpisodicConfig, vocabulary: int, *, seed: int = 0) -> None:
         self.config, self.vocabulary = config, vocabulary
         self.contexts = arrays.contexts_of(config, vocabulary)
-        self.layout = arrays.make_memory(config, vocabulary)  # its sizes only: the slots live in dictionaries
+        self.tail = make_tail(config, vocabulary)  # has a plain twin of its own in tests/learners/test_counts.py
+        self.layout = arrays.make_memory(config, vocabulary, self.tail)  # sizes only: the slots live in dictionaries
         self.most, self.now = arrays.most_candidates(vocabulary), 0
         models = len(self.layout.least)
-        made = arrays.make_pattern(config, vocabulary, len(self.contexts), models, seed)
+        made = arrays.make_pattern(config, vocabulary, len(self.contexts), models, seed, self.tail is not None)
         self.pattern = {name: array.astype(np.float64) for name, array in made._asdict().items()}
         p, inputs = self.pattern, 3 * len(self.contexts) + models + arrays.DENSE
         p["weights"], p["squares"] = p["weights"].reshape(-1, inputs), p["squares"].reshape(inputs, LANES).T
@@ -66,6 +68,7 @@ class ReferenceEpisodic:
         """The whole distribution, (V,)."""
         self._look_up()
         candidates = self.candidates
+        self.tail_row = np.zeros(self.vocabulary) if self.tail is None else self.tail.predict()
         row = np.zeros(self.vocabulary)
         if len(candidates):
             self._read_states()
@@ -165,6 +168,9 @@ class ReferenceEpisodic:
         x[dense] = np.log((p["unigram"][self.candidates] + escape.UNIGRAM_FRESH) / total)
         if self.config.network:
             x[dense + 1] = self._network()
+        if self.tail is not None:
+            x[dense + 3] = np.log(self.tail_row[self.candidates])
+            x[dense + 4] = np.log(p["lately"][self.candidates] + SEEN_FRESH)
         self.x = x
 
     def _network(self) -> Array:
@@ -235,6 +241,7 @@ class ReferenceEpisodic:
             0.3 * math.log((self.vocabulary - count + 0.5) / (count + 0.5)),
             math.log(self.dropped + 0.01),
             0.3,
+            self._stretched_left(),
         )
         logit = float(np.clip(p["escape_weights"][len(self.cells)] @ x, -escape.SURE, escape.SURE))
         level = int((logit + escape.SURE) / (2.0 * escape.SURE) * (escape.LEVELS - 1) + 0.5)
@@ -243,13 +250,19 @@ class ReferenceEpisodic:
         self.escape_p = mixed if count else 1.0
         return self.escape_p
 
+    def _stretched_left(self) -> float:
+        """The logit of what the tail gives to all that are no candidates; 0 where it says nothing of them."""
+        left = max(1.0 - float(self.tail_row[self.candidates].sum()), 1e-6)
+        return 0.0 if self.tail is None or left >= 1.0 else math.log(left / (1.0 - left))
+
     def _shares(self) -> Array:
-        """(3, V): unigram, escaped before and uniform, each normalised over what is not a candidate."""
-        fresh = escape.UNIGRAM_FRESH
-        parts = np.stack([self.pattern["unigram"] + fresh, self.pattern["escapes"] + fresh, np.ones(self.vocabulary)])
+        """(5, V): unigram, escaped before, uniform, tail and seen lately, normalised over what is not a candidate."""
+        fresh, p = escape.UNIGRAM_FRESH, self.pattern
+        lately = p["lately"] + escape.LATELY_FRESH
+        parts = np.stack([p["unigram"] + fresh, p["escapes"] + fresh, np.ones(self.vocabulary), self.tail_row, lately])
         outside = np.ones(self.vocabulary, dtype=bool)
         outside[self.candidates] = False
-        return np.asarray(parts / parts[:, outside].sum(axis=1, keepdims=True))
+        return np.asarray(parts / np.maximum(parts[:, outside].sum(axis=1, keepdims=True), 1e-12))
 
     # ---- learning ---------------------------------------------------------------------------------------------------
 
@@ -258,6 +271,9 @@ class ReferenceEpisodic:
         target = self.place_of.get(token, -1)
         if self.most != self.vocabulary:
             self._learn_escape(token, target < 0)
+        if self.tail is not None:
+            self.pattern["lately"] /= 1.0 + escape.FADE
+            self.pattern["lately"][token] += 1.0
         self.pattern["unigram"][token] += 1.0
         self.pattern["sums"][0] += 1.0
         if target >= 0:
@@ -269,6 +285,8 @@ class ReferenceEpisodic:
         for k, (bucket, check) in enumerate(self.address):
             slot = self.slots[k] or self.buckets[k, bucket].claim(check)
             slot.count(token, int(self.layout.capacity[k]), int(self.layout.limit[k]), self.now + 1)
+        if self.tail is not None:
+            self.tail.observe(token)
         self.past.take(token)
         self.read.append(token)
         for match in self.matches:
@@ -352,8 +370,9 @@ class ReferenceEpisodic:
         correction[level] = min(max(correction[level], 1e-6), 1.0 - 1e-6)
         if escaped:
             expected = p["parts"] * self._shares()[:, token]
+            there = p["parts"] > 0.0
             p["parts"] += r[learn.SHARE] * (expected / expected.sum() - p["parts"])
-            p["parts"] = np.maximum(p["parts"], 1e-4)
+            p["parts"] = np.maximum(p["parts"], escape.LEAST_PART) * there
             p["parts"] /= p["parts"].sum()
             p["escapes"][token] += 1.0
             p["sums"][1] += 1.0

@@ -1,6 +1,7 @@
 """frontier-texts: the episodic learner on what is not text8: documentation, source code and logs as bytes, and books.
 
-A job is one arm on one text, read once. The compressors that people would use instead stand beside it.
+A job is one arm on one text, read once. What people would use instead stands beside it: compressors, or order-3 counts
+where the symbols are subwords.
 """
 
 import hashlib
@@ -31,9 +32,11 @@ from sharpstream.streams.python_docs import help_topics
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-BYTES, LETTERS = 256, 27
+BYTES, LETTERS, WORDLLAMA = 256, 27, 32_000
 LEARNERS = ("episodic", "episodic fast")
-ALL_ARMS = (*LEARNERS, *BESIDE)
+COUNTED = "counts-3"
+ALL_ARMS = (*LEARNERS, *BESIDE, COUNTED)
+SUBWORDS = {f"subwords-{million}M": million * 1_000_000 for million in (0, 3, 6)}  # other books each; choices: 1M to 2M
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class Text:
     take: Callable[[int], Tokens]
     """The first so many symbols."""
     most: int = 10_000_000
+    beside: Sequence[str] = BESIDE
 
 
 def of_bytes(data: bytes) -> Tokens:
@@ -72,11 +76,20 @@ def real_logs(length: int) -> Tokens:
         return of_bytes(b"".join(archive.read(name) for name in names)[:length])
 
 
+def subwords_from(start: int) -> Callable[[int], Tokens]:
+    """Tokens of the wordllama tokenizer, from one of them on."""
+    return lambda length: read(StreamConfig(name="pg19-subword"), (start, start + length))
+
+
 TEXTS = {
     "help": Text("Python's help topics, bytes", BYTES, lambda n: of_bytes(help_topics()[:n])),
     "source": Text("Python's library, source, bytes", BYTES, python_source, most=5_000_000),
     "logs": Text("eight system logs (Loghub), bytes", BYTES, real_logs),
     "books": Text("PG-19, characters", LETTERS, lambda n: read(StreamConfig(name="pg19"), (0, n))),
+    **{
+        name: Text(f"PG-19, subwords from {start:,}", WORDLLAMA, subwords_from(start), 1_000_000, (COUNTED,))
+        for name, start in SUBWORDS.items()
+    },
 }
 SCALES = {
     "quick": (("help", "source"), 8_000),
@@ -91,7 +104,7 @@ def jobs(scale: str, protocol: str) -> list[Job]:
     return [
         Job(f"{text}-{arm.replace(' ', '-')}", {"text": text, "arm": arm, "most": min(most, TEXTS[text].most)})
         for text in texts
-        for arm in ALL_ARMS
+        for arm in (*LEARNERS, *TEXTS[text].beside)
     ]
 
 
@@ -114,7 +127,7 @@ def figure(rows: Sequence[Row]) -> "Figure":
     """Mean over the texts that every arm has read."""
     bits = {arm: values_of(rows, arm, "bits") for arm in ALL_ARMS}
     cost = {arm: values_of(rows, arm, "microseconds") for arm in ALL_ARMS}
-    known = [arm for arm in ALL_ARMS if bits[arm]]
+    known = [arm for arm in (*LEARNERS, *BESIDE) if bits[arm]]
     shared = set.intersection(*(set(bits[arm]) for arm in known)) or set(bits[known[0]])
     points = {
         arm: (fmean(cost[arm][t] for t in shared) / 1000, fmean(bits[arm][t] for t in shared))
@@ -125,20 +138,19 @@ def figure(rows: Sequence[Row]) -> "Figure":
 
 
 def findings(rows: Sequence[Row]) -> list[Finding]:
-    """Below the best compressor on every text: relative, paired by text."""
-    found = []
-    for arm in LEARNERS:
-        ours = values_of(rows, arm, "bits")
-        best = {t: min(known) for t in ours if (known := _compressed(rows, t))}
-        relative = {t: ours[t] / best[t] - 1.0 for t in best}
-        gap = difference_where_both(relative, dict.fromkeys(relative, 0.0))
-        shown = ", ".join(f"{t} {value:+.1%}" for t, value in relative.items())
-        found.append(judged(f"{arm} below PPMd-16 and zpaq -m5", "-", shown, [gap], Claim("below", 0.005)))
-    return found
+    """Below the best compressor on every text, and below counts where symbols are subwords."""
+    pressed = [_below(rows, arm, ("ppmd-16", "zpaq-5"), f"{arm} below PPMd-16 and zpaq -m5") for arm in LEARNERS]
+    return [*pressed, _below(rows, "episodic", (COUNTED,), "episodic below order-3 counts on subwords")]
 
 
-def _compressed(rows: Sequence[Row], text: str) -> list[float]:
-    return [values[text] for arm in ("ppmd-16", "zpaq-5") if text in (values := values_of(rows, arm, "bits"))]
+def _below(rows: Sequence[Row], arm: str, rivals: Sequence[str], claim: str) -> Finding:
+    """Relative to the best rival of each text that has one, paired by text."""
+    ours, theirs = values_of(rows, arm, "bits"), [values_of(rows, rival, "bits") for rival in rivals]
+    best = {text: min(known) for text in ours if (known := [bits[text] for bits in theirs if text in bits])}
+    relative = {text: ours[text] / bits - 1.0 for text, bits in best.items()}
+    gap = difference_where_both(relative, dict.fromkeys(relative, 0.0))
+    shown = ", ".join(f"{text} {value:+.1%}" for text, value in relative.items())
+    return judged(claim, "-", shown, [gap], Claim("below", 0.005))
 
 
 def page(rows: Sequence[Row]) -> str:
