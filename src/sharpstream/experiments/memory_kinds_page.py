@@ -72,6 +72,11 @@ def read_error(rows: Sequence[Row], regime: str, arm: str, lags: Sequence[int] =
     return by_seed(here, "value", np.mean)
 
 
+def kept(rows: Sequence[Row], regime: str, arm: str, span: int = 4) -> dict[int, float]:
+    """1/C at this span, seed by seed."""
+    return by_seed(select(rows, part="geometry", where=regime, arm=arm, at=span), "value")
+
+
 def streams(rows: Sequence[Row]) -> list[str]:
     """Where predictions were made: the rules, small K first, then text."""
     return sorted({row["where"] for row in rows if row["part"] == "rule"}) + [
@@ -97,6 +102,11 @@ def _training(rows: Sequence[Row]) -> list[Finding]:
         gap = difference_where_both(read_error(rows, regime, "rnn"), read_error(rows, regime, "orthogonal"))
         claim = f"training makes the rnn easier to read (error at lags 2 to 6, {regime})"
         found.append(judged(claim, "-", plus_minus(gap, sign=True) or "-", [gap], Claim("below", ALIKE)))
+    for regime in ("random", "nonlinear"):
+        more = difference_where_both(kept(rows, regime, "orthogonal"), kept(rows, regime, "rnn"))
+        claim = f"training makes the rnn keep distances between its windows (1/C at span 4, {regime})"
+        gained = difference_where_both(kept(rows, regime, "rnn"), kept(rows, regime, "orthogonal"))
+        found.append(judged(claim, "-", plus_minus(gained, sign=True) or "-", [more], Claim("below", 0.02)))
     for where in streams(rows):
         found.append(_less(f"training memory 1 pays on {where}", rows, where, "rnn no sleep", "orthogonal"))
     return found
@@ -153,10 +163,10 @@ def page(rows: Sequence[Row]) -> str:
 
 
 def _constant(rows: Sequence[Row], arm: str) -> str | None:
-    kept = by_seed(select(rows, part="geometry", where="random", arm=arm, at=4), "value")
-    if not kept:
+    values = kept(rows, "random", arm).values()
+    if not values:
         return None
-    return "∞" if min(kept.values()) == 0.0 else plus_minus(estimate_of(1.0 / value for value in kept.values()))
+    return "∞" if min(values) == 0.0 else plus_minus(estimate_of(1.0 / value for value in values))
 
 
 def _late_drift(rows: Sequence[Row], arm: str) -> str | None:
