@@ -16,6 +16,8 @@ from sharpstream.config_checks import (
     require_choices,
 )
 
+MOST_CLOCKS = 8  # of the episodic learner's slow level
+
 
 @dataclass(frozen=True, kw_only=True)
 class AdamConfig:
@@ -93,6 +95,27 @@ class EpisodicConfig:
     """Width of the network expert; 0: none."""
     expert: Literal["none", "sharp", "gru"] = "none"
     """A learner that reads the same stream; its log-probabilities are one more input of the mixers."""
+    keeping: Literal["counted", "challenged", "said", "thrifty", "aged", "swept"] = "counted"
+    """Who gives way where the memory is full: the least counted of four; that one by chance, the less the more it was
+    counted; none to a context whose parent says the same; thrifty: both; the stale (aged); what was seen once and is
+    old is dropped while asleep (swept)."""
+    sweep_every: int = 100_000
+    """Tokens between two sweeps (`keeping = "swept"`)."""
+    replay: Literal["none", "uniform", "recent", "surprising", "again"] = "none"
+    """What mixers and network learn from once more: stored inputs of any token, of the last, of surprising ones
+    (asleep); the present token a second time (again, awake, nothing stored)."""
+    replay_into: Literal["both", "mixers", "network"] = "both"
+    """Who learns from what is replayed."""
+    replay_every: int = 1000
+    """Tokens between two sleeps."""
+    replays: int = 250
+    """Tags learned from in a sleep; of `again`, tokens of every `replay_every` that are learned from twice."""
+    replay_step: float = 1.0
+    """Steps asleep, as a multiple of the steps awake."""
+    replay_tags: int = 4096
+    """Tags that are kept, about 6 kB each beside the budget."""
+    slow: int = 0
+    """Clocks of the slow level (16, 64, 256, ... tokens) that scales and shifts the network's hidden layer; 0: none."""
     accuracy: bool = False
     """Fill `correct` with whether the most probable symbol was right."""
     dtype: Literal["float32", "float64"] = "float32"
@@ -100,6 +123,10 @@ class EpisodicConfig:
     def __post_init__(self) -> None:
         require_choices(self)
         positive(self, "orders", most=16)
+        positive(self, "sweep_every", "replay_every", "replays", "replay_tags", most=1 << 20)
+        finite_at_least(self, 0.0, "replay_step")
+        clocks = isinstance(self.slow, int) and not isinstance(self.slow, bool)
+        require(clocks and 0 <= self.slow <= MOST_CLOCKS, self, "slow", f"an integer in 0..{MOST_CLOCKS} (0: none)")
         ordered = isinstance(self.tail, int) and not isinstance(self.tail, bool) and 0 <= self.tail <= 8
         require(ordered, self, "tail", "an integer in 0..8 (0: none)")
         whole = isinstance(self.network, int) and not isinstance(self.network, bool)

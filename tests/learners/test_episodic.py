@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sharpstream.checks import CHECKS
 from sharpstream.config import EpisodicConfig, RecurrentConfig, RunConfig, SharpConfig, SleepConfig
 from sharpstream.config_checks import parse_bytes
 from sharpstream.errors import ConfigError, RunError
@@ -17,6 +18,19 @@ from sharpstream.memory.episodic_slots import TOTAL, WAYS
 
 SMALL = EpisodicConfig(memory="256kB", network=4)
 CROWDED = replace(SMALL, memory="64kB")
+SLEEPY = replace(SMALL, replay="uniform", replay_every=50, replays=20, replay_tags=40)
+OPTIONS = {
+    "replay of any": SLEEPY,
+    "replay of the last": replace(SLEEPY, replay="recent"),
+    "replay of surprises": replace(SLEEPY, replay="surprising", replay_into="mixers"),
+    "twice awake": replace(SLEEPY, replay="again"),
+    "slow level": replace(SMALL, slow=3),
+    "the stale give way": replace(CROWDED, keeping="aged"),
+    "newcomers by chance": replace(CROWDED, keeping="challenged"),
+    "what parents say": replace(CROWDED, keeping="said"),
+    "swept": replace(CROWDED, keeping="swept", sweep_every=100),
+    "all of it": replace(SLEEPY, slow=2),
+}
 VOCABULARIES = [2, 3, 27, 60, 64, 65, 256, 257, 4_000, 65_536]
 
 
@@ -70,11 +84,12 @@ def test_memory_stays_within_its_budget(vocabulary):
         assert memory.slots.nbytes + memory.ring.nbytes + memory.places.nbytes + tail <= bound + 27_000
 
 
+@pytest.mark.parametrize("config", [SMALL, *OPTIONS.values()], ids=["small", *OPTIONS])
 @pytest.mark.parametrize("vocabulary", [27, 300])
-def test_a_frozen_pass_writes_nothing(vocabulary):
-    learner = Episodic(SMALL, vocabulary)
+def test_a_frozen_pass_writes_nothing(config, vocabulary):
+    learner = Episodic(config, vocabulary)
     learner.learn(stream(vocabulary, 2_000))
-    arrays = [*learner.memory[:-1], *learner.memory.tail, *learner.pattern, *learner.cursor]
+    arrays = [*learner.memory[:-1], *learner.memory.tail, *learner.pattern, *learner.cursor, *learner.tags]
     before = [array.tobytes() for array in arrays]
     learner.evaluate(stream(vocabulary, 500, seed=1))
     assert before == [array.tobytes() for array in arrays]
@@ -107,7 +122,7 @@ def test_contexts_are_named_once_and_parents_come_first():
 # ---- state ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("config", [SMALL, CROWDED, replace(SMALL, network=0, match=False)])
+@pytest.mark.parametrize("config", [SMALL, CROWDED, replace(SMALL, network=0, match=False), *OPTIONS.values()])
 @pytest.mark.parametrize("vocabulary", [27, 300])
 def test_resumes_bit_for_bit(config, vocabulary):
     x = stream(vocabulary, 4_000)
@@ -117,6 +132,37 @@ def test_resumes_bit_for_bit(config, vocabulary):
     np.testing.assert_array_equal(resumed.learn(x[2_500:]), learner.learn(x[2_500:]))
     for name, array in learner.state_dict().items():
         assert resumed.state_dict()[name].tobytes() == array.tobytes(), name
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize("vocabulary", [27, 300])
+def test_options_learn_token_by_token_as_in_chunks(option, vocabulary):
+    x = stream(vocabulary, 700)
+    whole, single = Episodic(OPTIONS[option], vocabulary), Episodic(OPTIONS[option], vocabulary)
+    bits = whole.learn(x)
+    assert np.array_equal(bits, [single.observe(int(token)) for token in x])
+    without = replace(SMALL, memory=OPTIONS[option].memory)
+    assert not np.array_equal(bits, Episodic(without, vocabulary).learn(x))  # the option does something
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("option", OPTIONS)
+def test_options_keep_the_contract(option, check):
+    check(lambda seed: Episodic(OPTIONS[option], 7, seed=seed), 0.0)
+
+
+def test_a_state_without_options_holds_nothing_of_them():
+    names = Episodic(SMALL, 27).state_dict()
+    assert not [name for name in names if "slow" in name or name.startswith("tags.")]
+
+
+def test_a_slow_level_forgets_with_the_past():
+    learner = Episodic(OPTIONS["slow level"], 27)
+    learner.learn(stream(27, 1_000))
+    assert np.abs(learner.cursor.slow_film).max() > 0.0
+    learner.forget()
+    assert not learner.cursor.slow_film.any()
+    assert not learner.pattern.slow_pending.any()
 
 
 def test_state_is_as_small_as_what_was_seen():
@@ -180,6 +226,36 @@ def test_a_hostile_state_is_refused_and_changes_nothing(attack):
         learner.load_state_dict(state)
     np.testing.assert_array_equal(learner.predict(), before)
     assert np.isfinite(learner.learn(stream(27, 500))).all()
+
+
+HOSTILE_TAGS = {
+    "a tag without candidates": put("tags.whole", (0, 0), 0),
+    "more candidates than there can be": put("tags.whole", (0, 0), 28),
+    "a target that is none of them": put("tags.whole", (1, 1), 27),
+    "a correction beyond the last": put("tags.whole", (2, 2), 10**6),
+    "another candidate in its place": put("tags.whole", (0, 4), 200),
+    "pairs beyond the last": put("tags.whole", (0, slice(30, 50)), 10**6),
+    "rows beyond the last": put("tags.whole", (0, slice(-40, None)), 2**30),
+    "numbers that are none": put("tags.real", (0, 0), np.nan),
+    "fewer tags than were stored": lambda state: state.update({"tags.real": state["tags.real"][:-1].copy()}),
+    "more stored than asked for": put("tags.counts", 1, 10**9),
+    "tags of a negative mean": put("tags.mean", 0, -1.0),
+    "an average that is no number": put("cursor.slow_averages", 0, np.nan),
+    "a variance below 0": put("pattern.slow_usual", -1, -1.0),
+    "tokens read before the first": put("cursor.slow_ticks", 0, -3),
+}
+
+
+@pytest.mark.parametrize("attack", HOSTILE_TAGS)
+def test_hostile_tags_and_averages_are_refused(attack):
+    learner = Episodic(OPTIONS["all of it"], 27)
+    learner.learn(stream(27, 500))
+    state = learner.state_dict()
+    HOSTILE_TAGS[attack](state)
+    before = learner.predict()
+    with pytest.raises(RunError):
+        learner.load_state_dict(state)
+    np.testing.assert_array_equal(learner.predict(), before)
 
 
 HOSTILE_TAILS = {
@@ -261,8 +337,14 @@ def test_an_expert_that_was_not_asked_for_is_refused():
         {"memory": "9999GB"},
         {"orders": 0},
         {"network": -1},
-        {"tail": 9},
         {"expert": "x"},
+        {"slow": 9},
+        {"replay": "dreams"},
+        {"replays": 0},
+        {"replay_step": -1.0},
+        {"keeping": "x"},
+        {"sweep_every": 0},
+        {"tail": 9},
     ],
 )
 def test_bad_settings_are_refused_by_name(bad):

@@ -10,6 +10,7 @@ from sharpstream.learners.episodic import Episodic
 from sharpstream.reference.episodic import ReferenceEpisodic
 
 BASE = EpisodicConfig(memory="256kB", network=6, dtype="float64")
+SLEEPY = replace(BASE, replay_every=40, replays=12, replay_tags=30)
 GRID = {
     "three symbols": (3, BASE),
     "letters": (27, BASE),
@@ -26,6 +27,23 @@ GRID = {
     "words, a longer tail": (1_000, replace(BASE, tail=5, memory="64kB")),
     "words, no tail": (1_000, replace(BASE, tail=0)),
     "largest": (65_536, replace(BASE, network=0)),
+    "crowded, the stale give way": (27, replace(BASE, memory="64kB", keeping="aged")),
+    "crowded, newcomers by chance": (27, replace(BASE, memory="64kB", keeping="challenged")),
+    "crowded, what parents say": (27, replace(BASE, memory="64kB", keeping="said")),
+    "crowded, swept": (27, replace(BASE, memory="64kB", keeping="swept", sweep_every=50)),
+    "words, crowded, thrifty": (1_000, replace(BASE, memory="64kB", keeping="thrifty")),
+    "letters, replay of any": (27, replace(SLEEPY, replay="uniform")),
+    "letters, replay of the last, small steps": (27, replace(SLEEPY, replay="recent", replay_step=0.3)),
+    "letters, replay of surprises": (27, replace(SLEEPY, replay="surprising")),
+    "letters, twice awake": (27, replace(SLEEPY, replay="again")),
+    "letters, replay into the network": (27, replace(SLEEPY, replay="uniform", replay_into="network")),
+    "letters, replay into the mixers, no network": (27, replace(SLEEPY, replay="recent", network=0)),
+    "letters, one set of weights, replay": (27, replace(SLEEPY, replay="uniform", selectors=False, corrections=False)),
+    "bytes, replay of surprises": (256, replace(SLEEPY, replay="surprising")),
+    "words, replay into the mixers": (1_000, replace(SLEEPY, replay="uniform", replay_into="mixers")),
+    "letters, slow level": (27, replace(BASE, slow=3)),
+    "bytes, slow level of one clock": (256, replace(BASE, slow=1)),
+    "words, slow level and replay": (1_000, replace(SLEEPY, slow=2, replay="uniform")),
 }
 
 

@@ -60,6 +60,8 @@ EXPERIMENTS = {
     "frontier-texts": "sharpstream.experiments.language.frontier_texts",
     "experts": "sharpstream.experiments.experts",
     "memory-kinds": "sharpstream.experiments.memory_kinds",
+    "episodic-sleep": "sharpstream.experiments.language.episodic_sleep",
+    "episodic-slow": "sharpstream.experiments.language.episodic_slow",
 }
 
 

@@ -20,7 +20,11 @@ from sharpstream.learners import episodic_state, warm
 from sharpstream.learners.contract import Array, Bits, Learner, LearnerBase, Regime, State, Tokens, check_resets
 from sharpstream.learners.episodic_arrays import KERNELS
 from sharpstream.learners.episodic_expert import Awake, Walk, walk_frozen
+from sharpstream.learners.episodic_sleep import rates_asleep
+from sharpstream.learners.episodic_tags import make_tags
 from sharpstream.learners.episodic_tail import make_tail
+from sharpstream.memory import episodic_keeping as keeping
+from sharpstream.sleep import episodic_replay as replay
 from sharpstream.streams.base import check_tokens
 
 LARGEST_VOCABULARY = 65_536
@@ -28,7 +32,7 @@ RATE_VALUES = {
     learn.MIX: 0.014, learn.MIX_TIME: 20_000.0, learn.MIX_FLOOR: 5e-4, learn.MIX_KEEP: 0.999, learn.STATE: 0.15,
     learn.FINAL: 0.001, learn.FINAL_TIME: 20_000.0, learn.FINAL_FLOOR: 2e-4, learn.CORRECT: 0.02,
     learn.NETWORK: 3e-4, learn.NETWORK_ROWS: 4e-2, learn.NETWORK_TIME: 1e6, learn.ESCAPE: 0.002,
-    learn.ESCAPE_CELL: 0.005, learn.ESCAPE_CORRECT: 0.002, learn.SHARE: 0.005,
+    learn.ESCAPE_CELL: 0.005, learn.ESCAPE_CORRECT: 0.002, learn.SHARE: 0.005, learn.SLOW: 1e-5,
 }  # fmt: skip
 
 
@@ -56,10 +60,12 @@ class Episodic(LearnerBase):
         self.tail = make_tail(config, vocabulary)
         self.memory = arrays.make_memory(config, vocabulary, self.tail)
         contexts, models = len(self.memory.width), len(self.memory.least)
-        self.cursor = arrays.make_cursor(models)
+        self.cursor = arrays.make_cursor(models, config)
         self.pattern = arrays.make_pattern(config, vocabulary, contexts, models, seed, self.tail is not None)
         self.desk = arrays.make_desk(config, vocabulary, self.memory)
         self.rates = np.array([RATE_VALUES[rate] for rate in range(learn.RATES)])
+        self.tags = make_tags(config, self.desk)
+        self.asleep = rates_asleep(self.rates, config.replay_step)
         self.symbol_bytes = 2 if vocabulary > 256 else 1
         self.ring_size = self.memory.ring.size // self.symbol_bytes  # tokens
         self.expert: Learner | None = expert
@@ -74,6 +80,9 @@ class Episodic(LearnerBase):
         sizes[read.ON_CORRECTIONS], sizes[read.ON_EXPERT] = config.corrections, config.expert != "none"
         sizes[read.ON_TAIL] = self.tail is not None
         sizes[read.NETWORK_TABLE], sizes[read.NETWORK_HASHED] = arrays.network_sizes(self.vocabulary)
+        sizes[read.KEEPING], sizes[read.SWEEP_EVERY] = keeping.RULES[config.keeping], config.sweep_every
+        sizes[read.REPLAY], sizes[read.REPLAY_EVERY] = replay.CHOICES[config.replay], config.replay_every
+        sizes[read.REPLAYS], sizes[read.REPLAY_INTO] = config.replays, replay.LEARNERS[config.replay_into]
         return sizes
 
     def predict(self) -> npt.NDArray[np.float64]:
@@ -103,7 +112,7 @@ class Episodic(LearnerBase):
         for start in range(0, max(checked.size, 1), length):
             cursor = arrays.Cursor(*(array.copy() for array in self.cursor))
             if every:
-                empty = arrays.make_cursor(len(self.memory.least))
+                empty = arrays.make_cursor(len(self.memory.least), self.config)
                 cursor = empty._replace(clock=cursor.clock)
             parts.append(self._read(cursor, checked[start : start + length], learning=False))
             correct.append(self.correct)
@@ -127,8 +136,9 @@ class Episodic(LearnerBase):
     ) -> None:
         warm.ensure(KERNELS, self.config.dtype)
         done = loop.read_stream(
-            self.memory, self.pattern, cursor, self.desk, self.sizes, self.rates, tokens, learning, bits, correct
-        )
+            self.memory, self.pattern, cursor, self.desk, self.sizes, self.rates, tokens, learning, bits, correct,
+            self.tags, self.asleep,
+        )  # fmt: skip
         if done < tokens.size:
             raise NumericalError(
                 f"learning left the finite numbers at token {int(cursor.clock[0])}: its probability was no number. "
@@ -136,17 +146,19 @@ class Episodic(LearnerBase):
             )
 
     def forget(self) -> None:
-        empty = arrays.make_cursor(len(self.memory.least))._replace(clock=self.cursor.clock)
+        empty = arrays.make_cursor(len(self.memory.least), self.config)._replace(clock=self.cursor.clock)
         for mine, blank in zip(self.cursor, empty, strict=True):
             mine[...] = blank
+        self.pattern.slow_pending[...] = 0  # of a past that is forgotten
         if self.expert is not None:
             self.expert.forget()
 
     @property
     def growth_bytes(self) -> int:
-        """Slots, ring and tail fill up."""
+        """Slots, ring, tags and tail fill up."""
         inner = sum(learner.growth_bytes for learner in (self.expert, self.tail) if learner is not None)
-        return self.memory.slots.nbytes + self.memory.ring.nbytes + inner
+        tags = self.tags.whole.nbytes + self.tags.real.nbytes
+        return self.memory.slots.nbytes + self.memory.ring.nbytes + tags + inner
 
     @classmethod
     def example(cls, dtype: Any) -> "Episodic":
@@ -175,6 +187,7 @@ class Episodic(LearnerBase):
             "cells",
             "escape_weights",
             "escape_correction",
+            "slow_weights",
         )
         expert = 0 if self.expert is None else self.expert.parameters(active=active)
         return pairs + sum(getattr(self.pattern, name).size for name in learned) + expert

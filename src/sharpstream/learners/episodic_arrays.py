@@ -25,6 +25,7 @@ from sharpstream.memory.episodic_contexts import (
 )  # fmt: skip
 from sharpstream.memory.episodic_match import MATCH_COLUMNS
 from sharpstream.memory.episodic_slots import PAIRS, WAYS
+from sharpstream.pattern import episodic_slow as slow
 from sharpstream.pattern.episodic_escape import CELLS, EXTRA, LEVELS, PARTS, TAIL
 from sharpstream.pattern.episodic_mixers import FINALS
 from sharpstream.pattern.episodic_network import DELAY, HASHED, INPUTS
@@ -71,6 +72,11 @@ class Cursor(NamedTuple):
     matches: Array  # (M, 3) int64
     clock: Array  # (2,) int64: tokens observed, tokens in the ring
     fill: Array  # (1,) int64: tokens since the past was last forgotten, at most 32
+    slow_trace: Array  # (FEATURES,) float64: what was read since the last tick of the slow level
+    slow_averages: Array  # (clocks · FEATURES,) float64
+    slow_standing: Array  # (clocks · FEATURES,) float64: where the averages stand, in deviations
+    slow_film: Array  # (2 · H,): gain and shift of the network's hidden layer
+    slow_ticks: Array  # (1,) int64: tokens read since the past began
 
 
 class Pattern(NamedTuple):
@@ -96,6 +102,11 @@ class Pattern(NamedTuple):
     cells: Array  # (K · CELLS,) float64
     escape_weights: Array  # ((K + 1) · (K + 4),) float64
     escape_correction: Array  # (LEVELS,) float64
+    slow_weights: Array  # (clocks · FEATURES · 2 · H,)
+    slow_pending: Array  # (2 · H,): gradient summed since the last tick
+    slow_moments: Array  # (2 · H,)
+    slow_usual: Array  # (2 · clocks · FEATURES,) float64: means and variances of the averages
+    slow_learned: Array  # (1,) int64: ticks learned from
 
 
 class Desk(NamedTuple):
@@ -140,6 +151,7 @@ class Desk(NamedTuple):
     network_rows: Array  # (15,) int64
     before: Array  # (H,)
     hidden: Array  # (H,)
+    plain: Array  # (H,): hidden before the slow level scales it; empty without one
     delta: Array  # (H,)
     network_p: Array  # (most,)
     log_count: Array  # (256,): input (a) by count
@@ -236,10 +248,11 @@ def aligned_zeros(size: int) -> Array:
     return spare[start : start + size]
 
 
-def make_cursor(models: int) -> Cursor:
+def make_cursor(models: int, config: EpisodicConfig) -> Cursor:
     """Before the first token."""
     matches = np.zeros((models, MATCH_COLUMNS), dtype=np.int64)
     matches[:, 0] = -1
+    features, width = slow_sizes(config)
     return Cursor(
         recent=np.zeros(RECENT, dtype=np.int64),
         word=np.zeros(WORDS, dtype=np.uint64),
@@ -247,7 +260,18 @@ def make_cursor(models: int) -> Cursor:
         matches=matches,
         clock=np.zeros(2, dtype=np.int64),
         fill=np.zeros(1, dtype=np.int64),
+        slow_trace=np.zeros(slow.FEATURES if features else 0),
+        slow_averages=np.zeros(features),
+        slow_standing=np.zeros(features),
+        slow_film=np.zeros(2 * width, dtype=config.dtype),
+        slow_ticks=np.zeros(min(features, 1), dtype=np.int64),
     )
+
+
+def slow_sizes(config: EpisodicConfig) -> tuple[int, int]:
+    """Averages of the slow level, and the width it scales; without one both are 0."""
+    on = config.slow > 0 and config.network > 0
+    return config.slow * slow.FEATURES * on, config.network * on
 
 
 def network_sizes(vocabulary: int) -> tuple[int, int]:
@@ -273,6 +297,7 @@ def make_pattern(
     weights[:, 3 * contexts :] = 0.2
     corrections = np.zeros((SIZES[1] * CORRECTION_LEVELS, 2), dtype=real)
     corrections[:, 1] = 1.0
+    features, film = slow_sizes(config)
     parts = np.array([1.0] * TAIL + [float(with_tail)] * (PARTS - TAIL))
     parts /= parts.sum()
     network = np.random.default_rng([seed, 17]).standard_normal((rows, width)) / np.sqrt(INPUTS)
@@ -297,6 +322,11 @@ def make_pattern(
         cells=np.full(contexts * CELLS, 0.1),
         escape_weights=np.full((contexts + 1) * (contexts + EXTRA), 1.0 / contexts),
         escape_correction=1.0 / (1.0 + np.exp(-np.linspace(-12.0, 12.0, LEVELS))),
+        slow_weights=np.zeros(features * 2 * film, dtype=real),
+        slow_pending=np.zeros(2 * film, dtype=real),
+        slow_moments=np.zeros(2 * film, dtype=real),
+        slow_usual=np.zeros(2 * features),
+        slow_learned=np.zeros(min(features, 1), dtype=np.int64),
     )
 
 
@@ -325,7 +355,8 @@ def make_desk(config: EpisodicConfig, vocabulary: int, memory: Memory) -> Desk:
         final_rows=whole(FINALS), final_logits=numbers(FINALS * most), final_p=numbers(FINALS * most),
         total=numbers(most), corrected=numbers(most), blended=np.zeros(most), dense=numbers(DENSE, most),
         match_value=numbers(models), expected=whole(models), match_entry=whole(models), network_rows=whole(INPUTS),
-        before=numbers(width), hidden=numbers(width), delta=numbers(width), network_p=numbers(most),
+        before=numbers(width), hidden=numbers(width), plain=numbers(slow_sizes(config)[1]), delta=numbers(width),
+        network_p=numbers(most),
         log_count=np.log1p(np.arange(256) / 0.3).astype(real), masses=np.zeros(PARTS),
         escape_inputs=np.zeros(contexts + EXTRA), expert=numbers(vocabulary), numbers=np.zeros(8),
         tail_p=np.zeros(most), reach=whole(2), trace=make_trace(len(memory.tail.discounts)),

@@ -10,7 +10,7 @@ import numpy as np
 
 from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.kernels.lanes import LANES, add_lanes
-from sharpstream.learners.episodic_arrays import DENSE, Desk, Memory, Pattern
+from sharpstream.learners.episodic_arrays import DENSE, Cursor, Desk, Memory, Pattern
 from sharpstream.learners.episodic_read import (
     CORRECTION_ROW,
     ESCAPE_FOUND,
@@ -33,12 +33,21 @@ from sharpstream.pattern.episodic_states import STEEPEST, learn_state
 # Rates, all set in `episodic.py`; indices of the array `rates` (float64).
 MIX, MIX_TIME, MIX_FLOOR, MIX_KEEP, STATE, FINAL, FINAL_TIME, FINAL_FLOOR = range(8)
 NETWORK, NETWORK_ROWS, NETWORK_TIME, CORRECT, ESCAPE, ESCAPE_CELL, ESCAPE_CORRECT, SHARE = range(8, 16)
-RATES = 16
+SLOW = 16
+RATES = 17
 
 
 @lean_kernel
 def learn_to_read(
-    memory: Memory, pattern: Pattern, desk: Desk, sizes: Array, rates: Array, now: Any, count: Any, symbol: Any
+    memory: Memory,
+    pattern: Pattern,
+    cursor: Cursor,
+    desk: Desk,
+    sizes: Array,
+    rates: Array,
+    now: Any,
+    count: Any,
+    symbol: Any,
 ) -> None:
     """Every part takes one step on the loss of its own prediction."""
     target = desk.place_of[symbol]
@@ -65,13 +74,22 @@ def learn_to_read(
         learn_states(pattern, desk, rates, count, target)
     learn_matches(pattern, desk, rates, count, target)
     if len(desk.hidden) > 0:
-        real = pattern.read.dtype.type
-        slower = 1.0 / math.sqrt(1.0 + now / rates[NETWORK_TIME])
-        network_learn(
-            pattern.inputs, pattern.read, pattern.bias, desk.network_rows, desk.candidates, count, desk.before,
-            desk.hidden, desk.network_p, target, pattern.moments, pattern.errors, desk.delta,
-            real(rates[NETWORK] * slower), real(rates[NETWORK_ROWS] * slower), real(max(1e-5, 1.0 / (now + 1.0))),
-        )  # fmt: skip
+        learn_network(pattern, cursor, desk, rates, now, count, target)
+
+
+@lean_kernel
+def learn_network(
+    pattern: Pattern, cursor: Cursor, desk: Desk, rates: Array, now: Any, count: Any, target: Any
+) -> None:
+    """The network expert, slower as time goes on."""
+    real = pattern.read.dtype.type
+    slower = 1.0 / math.sqrt(1.0 + now / rates[NETWORK_TIME])
+    network_learn(
+        pattern.inputs, pattern.read, pattern.bias, desk.network_rows, desk.candidates, count, desk.before,
+        desk.hidden, desk.network_p, target, pattern.moments, pattern.errors, desk.delta,
+        real(rates[NETWORK] * slower), real(rates[NETWORK_ROWS] * slower), real(max(1e-5, 1.0 / (now + 1.0))),
+        cursor.slow_film, desk.plain, pattern.slow_pending,
+    )  # fmt: skip
 
 
 @lean_kernel

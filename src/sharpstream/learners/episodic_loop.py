@@ -11,23 +11,30 @@ import numpy as np
 
 from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.learners.episodic_arrays import Cursor, Desk, Memory, Pattern
-from sharpstream.learners.episodic_learn import learn_to_read
+from sharpstream.learners.episodic_learn import NETWORK_TIME, SLOW, learn_to_read
 from sharpstream.learners.episodic_read import (
     ESCAPE_P,
     FLOOR,
+    KEEPING,
     MOST,
     ON_TAIL,
+    REPLAY,
     RING_SIZE,
+    SWEEP_EVERY,
     VOCABULARY,
     WIDE,
     forget_candidates,
     predict_next,
     probability,
 )
+from sharpstream.learners.episodic_sleep import replay
 from sharpstream.learners.episodic_tail import learn_tail
 from sharpstream.memory.episodic_contexts import RECENT, address_contexts, advance
+from sharpstream.memory.episodic_keeping import COUNTED, SWEPT, keep_slot, sweep
 from sharpstream.memory.episodic_match import follow
-from sharpstream.memory.episodic_slots import claim_slot, write_slot
+from sharpstream.memory.episodic_slots import WAYS, claim_slot, write_slot
+from sharpstream.pattern.episodic_slow import slow_step
+from sharpstream.sleep.episodic_replay import Tags
 
 
 @lean_kernel
@@ -36,11 +43,25 @@ def remember(memory: Memory, desk: Desk, sizes: Array, symbol: Any, now: Any) ->
     wide = sizes[WIDE] != 0
     for k in range(len(desk.place)):
         place = desk.place[k]
-        if place < 0:
+        if place < 0 and sizes[KEEPING] == COUNTED:
             place = claim_slot(memory.slots, desk.held[0, k], memory.width[k], desk.held[1, k])
+        elif place < 0:
+            place = keep_slot(
+                memory.slots, desk.held[0, k], memory.width[k], desk.held[1, k], sizes[KEEPING], now,
+                memory.buckets[k] * WAYS, said_by_parent(memory, desk, k, symbol),
+            )  # fmt: skip
+            if place < 0:
+                continue
         write_slot(memory.slots, place, memory.capacity[k], wide, symbol, memory.limit[k], now)
     if sizes[ON_TAIL] != 0:
         learn_tail(memory.tail, desk.trace, desk.reach, symbol)
+
+
+@lean_kernel
+def said_by_parent(memory: Memory, desk: Desk, k: Any, symbol: Any) -> bool:
+    """Whether the parent context has a slot, and nothing but this symbol in it."""
+    parent = memory.parent[k]
+    return parent >= 0 and desk.place[parent] >= 0 and desk.distinct[parent] == 1 and desk.newest[parent] == symbol
 
 
 @lean_kernel
@@ -66,9 +87,20 @@ def move_on(memory: Memory, cursor: Cursor, desk: Desk, sizes: Array, symbol: An
 
 
 @lean_kernel
+def move_slow_level(pattern: Pattern, cursor: Cursor, rates: Array, now: Any, learning: bool) -> None:
+    """The slow level takes the token in; as the network, it learns more slowly as time goes on."""
+    rate = rates[SLOW] / math.sqrt(1.0 + now / rates[NETWORK_TIME])
+    slow_step(
+        cursor.recent, cursor.slow_trace, cursor.slow_averages, cursor.slow_standing, cursor.slow_film,
+        cursor.slow_ticks, pattern.slow_weights, pattern.slow_pending, pattern.slow_moments, pattern.slow_usual,
+        pattern.slow_learned, rate, learning,
+    )  # fmt: skip
+
+
+@lean_kernel
 def read_stream(
     memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, sizes: Array, rates: Array, tokens: Array,
-    learning: bool, bits: Array, correct: Array,
+    learning: bool, bits: Array, correct: Array, tags: Tags, asleep: Array,
 ) -> Any:  # fmt: skip
     """Score each token, and learn from it if asked; how many went well: it ends where a probability is no number.
 
@@ -87,9 +119,16 @@ def read_stream(
             correct[t] = best_symbol(memory, pattern, desk, sizes, count) == symbol
         move_on(memory, cursor, desk, sizes, symbol, learning)
         if learning:
-            learn_to_read(memory, pattern, desk, sizes, rates, now, count, symbol)
+            learn_to_read(memory, pattern, cursor, desk, sizes, rates, now, count, symbol)
             remember(memory, desk, sizes, symbol, now + 1)
+            if sizes[KEEPING] == SWEPT and (now + 1) % sizes[SWEEP_EVERY] == 0:
+                sweep(memory.slots, memory.first, memory.buckets, memory.width, now + 1)
+        target = desk.place_of[symbol]
         forget_candidates(desk, sizes, count)
+        if learning and sizes[REPLAY] != 0:
+            replay(pattern, cursor, desk, tags, sizes, asleep, now, count, target, bits[t])
+        if len(cursor.slow_film) > 0:
+            move_slow_level(pattern, cursor, rates, now, learning)
         cursor.clock[0] = now + 1
     return len(tokens)
 

@@ -26,8 +26,8 @@ from sharpstream.pattern.episodic_states import STEEPEST, age_level, state_entri
 
 # Switches, indices of the array `sizes` (int64): sizes and what is on.
 VOCABULARY, MOST, WIDE, RING_SIZE, ON_STATES, ON_SELECTORS, ON_CORRECTIONS, NETWORK_TABLE, NETWORK_HASHED = range(9)
-ON_EXPERT, ON_TAIL = 9, 10
-SWITCHES = 11
+ON_EXPERT, ON_TAIL, KEEPING, REPLAY, REPLAY_EVERY, REPLAYS, REPLAY_INTO, SWEEP_EVERY = range(9, 17)
+SWITCHES = 17
 ESCAPE_P, ESCAPE_LOGIT, ESCAPE_LEVEL, ESCAPE_FOUND, DROPPED, CORRECTION_ROW, LEFT = range(7)  # desk.numbers
 SEEN_FRESH = 0.01  # of the last symbol's weight, for those not seen lately
 FLOOR = 1e-6  # share of the uniform in every prediction: bits stay finite
@@ -165,10 +165,7 @@ def read_dense(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, siz
         choose_inputs(
             cursor.recent, cursor.features, BACK, sizes[NETWORK_TABLE], sizes[NETWORK_HASHED], desk.network_rows
         )
-        network_forward(
-            pattern.inputs, pattern.read, pattern.bias, desk.network_rows, desk.candidates, count, desk.before,
-            desk.hidden, desk.dense[1], desk.network_p,
-        )  # fmt: skip
+        run_network(pattern, cursor, desk, count)
     if sizes[ON_EXPERT] != 0:
         for c in range(count):
             desk.dense[2, c] = desk.expert[desk.candidates[c]]
@@ -180,6 +177,15 @@ def read_dense(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, siz
         for c in range(count):
             seen = pattern.lately[desk.candidates[c]] / pattern.sums[WEIGHT]
             desk.dense[3, c], desk.dense[4, c] = real(math.log(desk.tail_p[c])), real(math.log(seen + SEEN_FRESH))
+
+
+@lean_kernel
+def run_network(pattern: Pattern, cursor: Cursor, desk: Desk, count: Any) -> None:
+    """The network expert on the rows that lie on the desk."""
+    network_forward(
+        pattern.inputs, pattern.read, pattern.bias, desk.network_rows, desk.candidates, count, desk.before,
+        desk.hidden, desk.dense[1], desk.network_p, cursor.slow_film, desk.plain,
+    )  # fmt: skip
 
 
 @lean_kernel
@@ -209,10 +215,16 @@ def choose_weights(memory: Memory, cursor: Cursor, desk: Desk, sizes: Array) -> 
 
 @lean_kernel
 def mix_inputs(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, sizes: Array, count: Any) -> None:
+    """Which weights, then what they make of the inputs."""
+    choose_weights(memory, cursor, desk, sizes)
+    mix_chosen(pattern, desk, sizes, count)
+
+
+@lean_kernel
+def mix_chosen(pattern: Pattern, desk: Desk, sizes: Array, count: Any) -> None:
     """The mixers over all inputs, then the final mixers: desk.logp, desk.total."""
     contexts, models = len(desk.place), len(desk.expected)
     inputs = 3 * contexts + models + DENSE
-    choose_weights(memory, cursor, desk, sizes)
     gather_weights(pattern.weights, desk.rows, inputs, desk.chosen)
     logp, chosen = desk.logp, desk.chosen
     for i in range(count * LANES):

@@ -14,6 +14,7 @@ from sharpstream.kernels.jit import lean_kernel
 from sharpstream.learners import warm
 from sharpstream.learners.contract import Array, Learner, State
 from sharpstream.learners.episodic_arrays import KERNELS, Cursor, Memory, Pattern, aligned_zeros
+from sharpstream.learners.episodic_tags import tags_from, tags_state
 from sharpstream.learners.episodic_tail import make_tail
 from sharpstream.memory.episodic_contexts import POSITION, RECENT, SHAPE, SHAPE_LENGTH
 from sharpstream.memory.episodic_match import LENGTH, LONGEST, MISSES, PLACE
@@ -27,6 +28,7 @@ LARGEST = 1e9  # of any learned number
 SQUARES = ("states", "match_states", "corrections")  # (value, sum of squares) side by side
 COUNTED = ("unigram", "escapes", "lately")
 EXPERT, TAIL = "expert.", "tail."  # the names of the states of other learners inside ours
+SLOW = frozenset(name for name in (*Cursor._fields, *Pattern._fields) if name.startswith("slow_"))
 
 
 def state_dict(learner: "Episodic") -> State:
@@ -43,8 +45,8 @@ def state_dict(learner: "Episodic") -> State:
         "ring": memory.ring[:filled].copy(),
         "places": memory.places.copy(),
     }
-    state |= {f"cursor.{name}": array.copy() for name, array in cursor._asdict().items()}
-    state |= {f"pattern.{name}": array.copy() for name, array in learner.pattern._asdict().items()}
+    state |= {name: array.copy() for name, array in _named(learner).items()}
+    state |= tags_state(learner.tags)
     for prefix, inner in inner_learners(learner).items():
         state |= {prefix + name: array for name, array in inner.state_dict().items()}
     return state
@@ -60,10 +62,12 @@ def load_state_dict(learner: "Episodic", state: Mapping[str, Array]) -> None:
     """Continue from a state; nothing is changed unless all of it is sound."""
     warm.ensure(KERNELS, learner.config.dtype)
     _check_shapes(learner, state)
-    cursor = Cursor(*(np.array(state[f"cursor.{name}"]) for name in Cursor._fields))
-    pattern = Pattern(*(np.array(state[f"pattern.{name}"]) for name in Pattern._fields))
+    given = {name: np.array(state[name]) for name in _named(learner)}
+    cursor = learner.cursor._replace(**{n[7:]: array for n, array in given.items() if n.startswith("cursor.")})
+    pattern = learner.pattern._replace(**{n[8:]: array for n, array in given.items() if n.startswith("pattern.")})
     _check_cursor(learner, cursor)
     _check_pattern(pattern)
+    tags = tags_from(learner, state)
     memory = _unpacked(learner, state, cursor)
     tail = make_tail(learner.config, learner.vocabulary)
     if tail is not None:
@@ -71,7 +75,8 @@ def load_state_dict(learner: "Episodic", state: Mapping[str, Array]) -> None:
         memory = memory._replace(tail=tail.tables)
     if learner.expert is not None:
         learner.expert.load_state_dict(_of(EXPERT, state))  # refuses by itself, before anything is changed
-    learner.memory, learner.cursor, learner.pattern, learner.tail = memory, cursor, pattern, tail
+    learner.memory, learner.cursor, learner.pattern = memory, cursor, pattern
+    learner.tags, learner.tail = tags, tail
 
 
 def _of(prefix: str, state: Mapping[str, Array]) -> dict[str, Array]:
@@ -79,13 +84,20 @@ def _of(prefix: str, state: Mapping[str, Array]) -> dict[str, Array]:
     return {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
 
 
+def _named(learner: "Episodic") -> dict[str, Array]:
+    """Cursor and pattern by name; the slow level's arrays only where there is one."""
+    named = {f"cursor.{name}": array for name, array in learner.cursor._asdict().items()}
+    named |= {f"pattern.{name}": array for name, array in learner.pattern._asdict().items()}
+    on = len(learner.cursor.slow_film) > 0
+    return {name: array for name, array in named.items() if on or name.partition(".")[2] not in SLOW}
+
+
 def _check_shapes(learner: "Episodic", state: Mapping[str, Array]) -> None:
     own: dict[str, Array] = {"places": learner.memory.places}
-    own |= {f"cursor.{name}": array for name, array in learner.cursor._asdict().items()}
-    own |= {f"pattern.{name}": array for name, array in learner.pattern._asdict().items()}
+    own |= _named(learner)
     slots = int((learner.memory.buckets * WAYS).sum())
     own["slots.used"] = np.empty(-(-slots // 8), dtype=np.uint8)
-    expected = own.keys() | {"slots", "ring"}
+    expected = own.keys() | {"slots", "ring"} | tags_state(learner.tags).keys()
     given = {name for name in state if not name.startswith(tuple(inner_learners(learner)))}
     if given != expected:
         differing = ", ".join(sorted(given ^ expected)[:5])
@@ -112,6 +124,9 @@ def _check_cursor(learner: "Episodic", cursor: Cursor) -> None:
         raise RunError(f"the state's cursor.clock {clock.tolist()} is impossible")
     if cursor.features[POSITION] > 255 or cursor.features[SHAPE] >= 1 << (2 * SHAPE_LENGTH):
         raise RunError("the state's cursor.features are impossible: a word's position or shape is out of range")
+    slow = [array for name, array in cursor._asdict().items() if name in SLOW]
+    if not all(np.isfinite(a).all() and (np.abs(a) <= LARGEST).all() for a in slow[:-1]) or (slow[-1] < 0).any():
+        raise RunError("the state's cursor.slow_... hold numbers that no reading leaves behind")
     place, length, misses = cursor.matches[:, PLACE], cursor.matches[:, LENGTH], cursor.matches[:, MISSES]
     standing = place >= 0
     reachable = (place < clock[1]) & (clock[1] - place <= size - 2 * RECENT)
@@ -127,7 +142,7 @@ def _check_pattern(pattern: Pattern) -> None:
     for name in SQUARES:
         if not (getattr(pattern, name)[1::2] > 0).all():
             raise RunError(f"the state's pattern.{name} has sums of squares that are not above 0")
-    for name in ("squares", "final_squares", "moments", "errors", *COUNTED):
+    for name in ("squares", "final_squares", "moments", "errors", "slow_moments", "slow_learned", *COUNTED):
         if not (getattr(pattern, name) >= 0).all():
             raise RunError(f"the state's pattern.{name} must be at least 0")
     sums = np.array([getattr(pattern, name).sum() for name in COUNTED])
@@ -137,6 +152,8 @@ def _check_pattern(pattern: Pattern) -> None:
         raise RunError(f"the state's pattern.sums gives the last symbol the weight {pattern.sums[WEIGHT]}, not 1..1e6")
     if not ((pattern.parts >= 0) & (pattern.parts <= 1)).all() or abs(float(pattern.parts.sum()) - 1.0) > 1e-6:
         raise RunError(f"the state's pattern.parts {pattern.parts.tolist()} must be shares that sum to 1")
+    if not (pattern.slow_usual[pattern.slow_usual.size // 2 :] >= 0).all():
+        raise RunError("the state's pattern.slow_usual has variances below 0")
     for name in ("cells", "escape_correction"):
         array = getattr(pattern, name)
         if not ((array > 0) & (array < 1)).all():

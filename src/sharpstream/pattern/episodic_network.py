@@ -11,6 +11,7 @@ import numpy as np
 from sharpstream.kernels.elementary import gelu, gelu_backward
 from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.pattern.episodic_mixers import softmax
+from sharpstream.pattern.episodic_slow import apply_film, film_backward
 
 DELAY = 12  # symbols in the delay line
 HASHED = 3  # hashed rows: current word, last word, last three symbols
@@ -33,9 +34,9 @@ def choose_inputs(recent: Array, features: Array, word: Any, table: Any, hashed_
 @lean_kernel
 def network_forward(
     inputs: Array, read: Array, bias: Array, rows: Array, candidates: Array, count: Any, before: Array, hidden: Array,
-    logits: Array, p: Array,
+    logits: Array, p: Array, film: Array, plain: Array,
 ) -> None:  # fmt: skip
-    """logits ← log-probabilities of the candidates; inputs (rows·H), read (V·H), bias (V,)."""
+    """logits ← log-probabilities of the candidates; inputs (rows·H), read (V·H), bias (V,); film (2·H), or empty."""
     width = len(hidden)
     for j in range(width):
         before[j] = 0
@@ -44,6 +45,8 @@ def network_forward(
         for j in range(width):
             before[j] += row[j]
     gelu(before, hidden)
+    if len(film) > 0:
+        apply_film(film, hidden, plain)
     for c in range(count):
         row = read[candidates[c] * width : (candidates[c] + 1) * width]
         z = hidden.dtype.type(0)
@@ -57,6 +60,7 @@ def network_forward(
 def network_learn(
     inputs: Array, read: Array, bias: Array, rows: Array, candidates: Array, count: Any, before: Array, hidden: Array,
     p: Array, target: Any, moments: Array, errors: Array, delta: Array, rate: Any, row_rate: Any, fresh: Any,
+    film: Array, plain: Array, pending: Array,
 ) -> None:  # fmt: skip
     """One step on −log p of the target; moments (2·H): of the activations, of the hidden gradient; errors (V,)."""
     width = len(hidden)
@@ -77,6 +81,8 @@ def network_learn(
             delta[j] += error * row[j]
             row[j] -= scaled * hidden[j]
         bias[symbol] -= scaled
+    if len(film) > 0:
+        film_backward(film, plain, delta, pending)
     gelu_backward(before, delta)
     for j in range(width):
         g = delta[j]

@@ -20,12 +20,14 @@ from sharpstream.learners.episodic import RATE_VALUES
 from sharpstream.learners.episodic_read import FLOOR, SEEN_FRESH
 from sharpstream.learners.episodic_tail import make_tail
 from sharpstream.memory.episodic_contexts import BACK, POSITION
+from sharpstream.memory.episodic_slots import WAYS
 from sharpstream.pattern import episodic_escape as escape
 from sharpstream.pattern import episodic_states as states
 from sharpstream.pattern.episodic_mixers import FINALS
 from sharpstream.pattern.episodic_network import DELAY, HASHED
 from sharpstream.pattern.episodic_selectors import FINAL_LANES, SIZES, STARTS, choose_rows, match_level
 from sharpstream.reference.episodic_memory import GOLDEN, WORD64, Bucket, Match, Past, Slot, empty_bucket
+from sharpstream.reference.episodic_options import SlowLevel, TagStore, kept_slot, sweep
 
 Array = npt.NDArray[Any]
 
@@ -61,6 +63,9 @@ class ReferenceEpisodic:
         self.matches = [Match(int(least), self.layout.places.shape[1], size) for least in self.layout.least]
         self.read: list[int] = []
         self.buckets: dict[tuple[int, int], Bucket] = defaultdict(empty_bucket)
+        self.slow = SlowLevel(config) if config.slow and config.network else None
+        self.tags = TagStore(config)
+        self.step = 1.0  # of mixers and network: asleep another one
 
     # ---- predicting -------------------------------------------------------------------------------------------------
 
@@ -176,23 +181,33 @@ class ReferenceEpisodic:
     def _network(self) -> Array:
         """Log-probabilities of the candidates by the network expert."""
         table, hashed = arrays.network_sizes(self.vocabulary)
-        recent, features, p = self.past.recent, self.past.features, self.pattern
+        recent, features = self.past.recent, self.past.features
         rows = [i * table + recent[i] % table for i in range(DELAY)]
         three = (recent[0] * 65_537 + recent[1]) * 65_537 + recent[2]
         for i, value in enumerate((features[BACK], features[BACK + 1], three)[:HASHED]):
             z = ((value + i) * GOLDEN) & WORD64
             rows.append(DELAY * table + i * hashed + (((z >> 32) * hashed) >> 32))
+        return self._run_network(rows)
+
+    def _run_network(self, rows: list[int]) -> Array:
+        p = self.pattern
         self.network_rows, self.before = rows, p["inputs"][rows].sum(axis=0)
         self.cumulative = np.array([0.5 * (1.0 + math.erf(v * math.sqrt(0.5))) for v in self.before])
-        self.hidden = self.before * self.cumulative
+        self.hidden = self.plain = self.before * self.cumulative
+        if self.slow:
+            self.hidden = self.slow.applied(self.plain)
         logp = log_softmax(p["read"][self.candidates] @ self.hidden + p["bias"][self.candidates])
         self.network_p = np.exp(logp)
         return logp
 
     def _mix(self) -> None:
+        """Which weights, then what they make of the inputs."""
+        self._choose_rows()
+        self._mix_chosen()
+
+    def _mix_chosen(self) -> None:
         """Mixers, final mixers, corrections."""
         p = self.pattern
-        self._choose_rows()
         self.logp = log_softmax(p["weights"][self.rows] @ self.x)  # (LANES, C)
         finals = log_softmax(p["finals"][self.final_rows] @ self.logp)  # (FINALS, C)
         self.final_p, self.total = np.exp(finals), log_softmax(finals.mean(axis=0))
@@ -283,16 +298,64 @@ class ReferenceEpisodic:
             if self.config.network:
                 self._learn_network(truth)
         for k, (bucket, check) in enumerate(self.address):
-            slot = self.slots[k] or self.buckets[k, bucket].claim(check)
-            slot.count(token, int(self.layout.capacity[k]), int(self.layout.limit[k]), self.now + 1)
+            slot = self.slots[k] or self._new_slot(k, bucket, check, token)
+            if slot is not None:
+                slot.count(token, int(self.layout.capacity[k]), int(self.layout.limit[k]), self.now + 1)
         if self.tail is not None:
             self.tail.observe(token)
+        if self.config.keeping == "swept" and (self.now + 1) % self.config.sweep_every == 0:
+            sweep(self.buckets, (self.layout.buckets * WAYS).tolist(), self.now + 1)
+        if self.config.replay != "none" and target >= 0:
+            self._tag(bits, truth)
         self.past.take(token)
         self.read.append(token)
         for match in self.matches:
             match.follow(self.read, self.past.recent)
+        if self.config.replay not in ("none", "again") and (self.now + 1) % self.config.replay_every == 0:
+            for tag in self.tags.drawn(self.now):
+                self._learn_again(tag)
+        if self.slow:
+            self.slow.step(self.past.recent, self._slower() * RATE_VALUES[learn.SLOW])
         self.now += 1
         return bits
+
+    def _new_slot(self, k: int, bucket: int, check: int, token: int) -> Slot | None:
+        """As the house-keeping rule has it; None: the context is not let in."""
+        above = int(self.layout.parent[k])
+        parent = self.slots[above] if above >= 0 else None
+        said = parent is not None and parent.distinct == 1 and parent.pairs[0][0] == token
+        number = int(self.layout.first[k] + bucket * self.layout.bucket_size[k])
+        slots = int(self.layout.buckets[k]) * WAYS
+        return kept_slot(self.buckets[k, bucket], check, self.config.keeping, self.now + 1, slots, number, said)
+
+    def _tag(self, bits: float, truth: Array) -> None:
+        """Keep what was mixed for sleep, or learn from it again at once."""
+        names = ("x", "rows", "final_rows", "candidates") + ("network_rows",) * bool(self.config.network)
+        tag = {name: getattr(self, name) for name in names} | {"truth": truth}
+        if self.config.replay != "again":
+            self.tags.take(bits, tag)
+        elif (
+            self.now * self.config.replays // self.config.replay_every
+            != (self.now + 1) * self.config.replays // self.config.replay_every
+        ):
+            self._learn_again(tag)
+
+    def _learn_again(self, tag: dict[str, Any]) -> None:
+        """One more step of mixers and network from inputs as they were."""
+        for name, value in tag.items():
+            setattr(self, name, value)
+        self.step = self.config.replay_step
+        if self.config.replay_into != "network":
+            self._mix_chosen()
+            self._learn_mixers(tag["truth"])
+        if self.config.replay_into != "mixers" and self.config.network:
+            self._run_network(tag["network_rows"])
+            self._learn_network(tag["truth"])
+        self.step = 1.0
+
+    def _slower(self) -> float:
+        """The network's steps as time goes on."""
+        return 1.0 / math.sqrt(1.0 + self.now / RATE_VALUES[learn.NETWORK_TIME])
 
     def learn(self, tokens: Tokens) -> Bits:
         return np.array([self.observe(int(token)) for token in tokens])
@@ -306,18 +369,18 @@ class ReferenceEpisodic:
         p, r = self.pattern, RATE_VALUES
         if self.config.corrections:
             for entry, gradient in zip(self.correction, self.corrected - truth, strict=True):
-                self._adagrad("corrections", entry, gradient, r[learn.CORRECT], 1e-6)
+                self._adagrad("corrections", entry, gradient, self.step * r[learn.CORRECT], 1e-6)
         keep = r[learn.MIX_KEEP]
         rate = max(r[learn.FINAL_FLOOR], r[learn.FINAL] / math.sqrt(1.0 + self.now / r[learn.FINAL_TIME]))
         gradient = (self.final_p - truth) @ self.logp.T  # (FINALS, LANES)
         p["final_squares"][:] = keep * p["final_squares"] + (1.0 - keep) * gradient**2
         for f, row in enumerate(self.final_rows):
-            p["finals"][row] -= rate * gradient[f] / np.sqrt(p["final_squares"][f] + 1e-12)
+            p["finals"][row] -= self.step * rate * gradient[f] / np.sqrt(p["final_squares"][f] + 1e-12)
         rate = max(r[learn.MIX_FLOOR], r[learn.MIX] / math.sqrt(1.0 + self.now / r[learn.MIX_TIME]))
         gradient = (np.exp(self.logp) - truth) @ self.x.T  # (LANES, inputs)
         p["squares"][:] = keep * p["squares"] + (1.0 - keep) * gradient**2
         for m, row in enumerate(self.rows.tolist()):
-            p["weights"][row] -= rate * gradient[m] / np.sqrt(p["squares"][m] + 1e-12)
+            p["weights"][row] -= self.step * rate * gradient[m] / np.sqrt(p["squares"][m] + 1e-12)
 
     def _learn_states(self, truth: Array) -> None:
         rate = RATE_VALUES[learn.STATE]
@@ -339,7 +402,7 @@ class ReferenceEpisodic:
 
     def _learn_network(self, truth: Array) -> None:
         p, width, r = self.pattern, self.config.network, RATE_VALUES
-        slower = 1.0 / math.sqrt(1.0 + self.now / r[learn.NETWORK_TIME])
+        slower = self.step * self._slower()
         rate, row_rate, fresh = (
             r[learn.NETWORK] * slower,
             r[learn.NETWORK_ROWS] * slower,
@@ -352,7 +415,10 @@ class ReferenceEpisodic:
         p["read"][self.candidates] -= np.outer(scaled, self.hidden / np.sqrt(p["moments"][:width] + 1e-6))
         p["bias"][self.candidates] -= scaled
         density = np.exp(-0.5 * self.before**2) / math.sqrt(2.0 * math.pi)
-        delta = (error @ read) * (self.cumulative + self.before * density)
+        delta = error @ read
+        if self.slow:
+            delta = self.slow.backward(self.plain, delta)
+        delta = delta * (self.cumulative + self.before * density)
         p["moments"][width:] += fresh * (delta**2 - p["moments"][width:])
         delta = delta / np.sqrt(p["moments"][width:] + 1e-12)
         for i, row in enumerate(self.network_rows):
