@@ -20,7 +20,8 @@ def test_a_snippet_runs(what, tmp_path):
 
 
 def test_there_is_one_for_each_thing_people_add():
-    assert list(SNIPPETS) == ["A learner", "A memory or a read-out", "An experiment", "A stream"]
+    own = "A block of your own, in the reference"
+    assert list(SNIPPETS) == ["A learner", "A memory", own, "An experiment", "A stream"]
 
 
 def test_the_files_it_names_are_there():

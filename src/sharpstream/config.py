@@ -21,6 +21,10 @@ from sharpstream.config_learners import RecurrentConfig as RecurrentConfig
 from sharpstream.config_learners import TransformerConfig as TransformerConfig
 from sharpstream.config_subword import SubwordConfig
 
+Memory = Literal["rnn", "gru", "lstm", "diagonal", "orthogonal", "delay", "legendre"]
+NEVER_LEARN = ("orthogonal", "delay", "legendre")  # memories that stay as they begin
+HOLD_INPUTS = ("delay", "legendre")  # memories that keep width // embedding numbers of each coordinate of an input
+
 
 @dataclass(frozen=True, kw_only=True)
 class SleepConfig:
@@ -79,6 +83,14 @@ class SharpConfig:
     """γ: the step of a pattern block as a share of that of the block below."""
     tau: float = 1e-3
     """τ: context block 1 learns, and the step is tagged, when the reconstruction EMA exceeds this."""
+    memory: Memory = "rnn"
+    """What the context blocks are. They learn to reconstruct: rnn (the paper's), gru, lstm, diagonal (leaky linear
+    units). They never learn: orthogonal (the rnn as it begins), delay (the last inputs), legendre (their best fit)."""
+    upper_memory: Literal["same", Memory] = "same"
+    """What the context blocks above level 1 are, if not the same."""
+    tag_by: Literal["own", "reconstruction", "prediction"] = "own"
+    """What tags a moment. reconstruction: memory 1 learned from it (the paper's); prediction: the loss of its token
+    exceeded the smoothed one, and τ (nats). own: reconstruction, or prediction where memory 1 never learns."""
     decoder: Literal["rnn", "recall"] = "rnn"
     """rnn: the paper's decoder; recall: T linear read-outs of the last state."""
     conditioning: Literal["film", "film-normed", "concat"] = "film"
@@ -116,6 +128,33 @@ class SharpConfig:
         require(isinstance(self.input_size, int) and self.input_size >= 0, self, "input_size", "an integer ≥ 0")
         splits = self.width > 1 or not self.output_adam.startswith("factored")
         require(splits, self, "output_adam", "'full' or 'no-momentum' where width = 1: there is nothing to factor")
+        self._check_memories()
+
+    def _check_memories(self) -> None:
+        upper = self.memory_of(2)
+        holds = self.memory in HOLD_INPUTS or upper in HOLD_INPUTS
+        fits = self.embedding <= self.width or not holds
+        require(fits, self, "embedding", f"at most width = {self.width}: delay and legendre hold whole inputs")
+        tags = self.tag_by != "reconstruction" or self.memory not in NEVER_LEARN
+        require(tags, self, "tag_by", f"'prediction' where memory = {self.memory!r}, which reconstructs nothing")
+        awake = not self.train_upper_awake or upper not in NEVER_LEARN
+        require(awake, self, "train_upper_awake", f"False where the upper memories are {upper!r}, which never learn")
+        dead = not self.dead_upper_levels or upper == "rnn"
+        require(dead, self, "dead_upper_levels", "False unless the upper memories are 'rnn', as in the published runs")
+
+    def memory_of(self, level: int) -> str:
+        """What context block ℓ is."""
+        return self.memory if level == 1 or self.upper_memory == "same" else self.upper_memory
+
+    @property
+    def tags_by_prediction(self) -> bool:
+        """What tags a moment, resolved."""
+        return self.tag_by == "prediction" or self.memory in NEVER_LEARN
+
+    @property
+    def learns_asleep(self) -> bool:
+        """Whether sleep has anything to train."""
+        return not self.train_upper_awake and self.memory_of(2) not in NEVER_LEARN
 
     @property
     def acceleration(self) -> int:

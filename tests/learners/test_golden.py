@@ -44,10 +44,13 @@ CONFIG = RunConfig(
 )
 
 
-SHARPS = {  # SHARP's other pattern blocks and its other credit
+MEMORIES = ("gru", "lstm", "diagonal", "orthogonal", "delay", "legendre")
+SHARPS = {  # SHARP's other pattern blocks, its other credit and its other memories
     "sharp, film-normed": replace(CONFIG.sharp, conditioning="film-normed"),
     "sharp, concat": replace(CONFIG.sharp, conditioning="concat"),
     "sharp, on-tick": replace(CONFIG.sharp, credit="on-tick"),
+    **{f"sharp, {kind}": replace(CONFIG.sharp, memory=kind) for kind in MEMORIES},
+    "sharp, tagged by prediction": replace(CONFIG.sharp, tag_by="prediction"),
 }
 TRACES = (*LEARNERS, *SHARPS)
 

@@ -200,7 +200,7 @@ def test_the_largest_vocabulary_learns_and_sleeps(small):
 
 
 @pytest.mark.parametrize(
-    ("hidden", "contexts", "draws"),
+    ("states", "contexts", "draws"),
     [
         ((3, 12), (2, 12), (5, 3)),  # fewer contexts than tags
         ((3, 12), (3, 11), (5, 3)),
@@ -210,10 +210,10 @@ def test_the_largest_vocabulary_learns_and_sleeps(small):
     ],
 )
 def test_replay_from_arrays_that_do_not_fit_is_refused_before_a_compiled_loop_reads_them(
-    small, hidden, contexts, draws
+    small, states, contexts, draws
 ):
     with pytest.raises(ConfigError, match="has the shape"):
-        Sharp(small, 7).replayed_states(np.zeros(hidden), np.zeros(contexts), np.zeros(draws))
+        Sharp(small, 7).replayed_states(np.zeros(states), np.zeros(contexts), np.zeros(draws))
 
 
 def test_reports_of_sleeps_that_nobody_reads_do_not_fill_the_memory(small):
@@ -227,7 +227,7 @@ def test_reports_of_sleeps_that_nobody_reads_do_not_fill_the_memory(small):
 
 def test_every_array_of_the_mind_reaches_the_state(small, tokens):
     """A field that somebody adds to the mind and forgets in the state would break resume without a word."""
-    config = replace(small, tau=0.0, train_upper_awake=True, credit="on-tick")
+    config = replace(small, tau=0.0, train_upper_awake=True, credit="on-tick", tag_by="prediction")
     vectors = np.random.default_rng(0).standard_normal((7, 3))
     reading = (Sharp(config, 7), Sharp(replace(config, input_size=3), 7, vectors=vectors))
     seen = set()

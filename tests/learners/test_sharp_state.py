@@ -20,8 +20,11 @@ KINDS = {
     "on-tick": replace(SMALL, credit="on-tick"),
     "upper awake": replace(SMALL, train_upper_awake=True),
     "vectors": replace(SMALL, input_size=3),
+    "lstm, delay above": replace(SMALL, memory="lstm", upper_memory="delay"),
+    "tagged by prediction": replace(SMALL, tag_by="prediction"),
+    "nothing learns": replace(SMALL, memory="legendre"),
 }
-RING = ("tags_hidden", "tags_context", "tag_next")  # where the oldest tag lies in its ring is no part of the state
+RING = ("tags_state", "tags_context", "tag_next")  # where the oldest tag lies in its ring is no part of the state
 
 
 def learner_of(kind: str) -> Sharp:

@@ -63,9 +63,18 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _engine(options: BenchOptions) -> list[dict[str, Any]]:
-    from sharpstream.bench.engine import measure_engine
+    from sharpstream.bench.engine import measure_engine, recipe
+    from sharpstream.bench.memories import measure_memories
 
-    return [row for width in options.widths for row in measure_engine(width, rounds=options.rounds).rows()]
+    return [
+        row
+        for width in options.widths
+        for rows in (
+            measure_engine(width, rounds=options.rounds).rows(),
+            measure_memories(recipe(width), rounds=options.rounds),
+        )
+        for row in rows
+    ]
 
 
 def _learners(options: BenchOptions) -> list[dict[str, Any]]:

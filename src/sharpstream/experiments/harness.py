@@ -59,6 +59,7 @@ EXPERIMENTS = {
     "frontier": "sharpstream.experiments.language.frontier",
     "frontier-texts": "sharpstream.experiments.language.frontier_texts",
     "experts": "sharpstream.experiments.experts",
+    "memory-kinds": "sharpstream.experiments.memory_kinds",
     "episodic-sleep": "sharpstream.experiments.language.episodic_sleep",
     "episodic-slow": "sharpstream.experiments.language.episodic_slow",
 }

@@ -54,3 +54,12 @@ def orthogonal(rng: np.random.Generator, shape: Shape) -> Array:
     """A square orthogonal matrix, uniform over rotations and reflections (QR of a Gaussian, signs fixed)."""
     q, r = np.linalg.qr(rng.standard_normal(shape))
     return np.asarray(q * np.sign(np.diag(r)))
+
+
+def gate_by_gate(draw: Draw, gates: int) -> Draw:
+    """A cell of several gates, whose weights stand one upon the other: each drawn as a cell of its own."""
+
+    def stacked(rng: np.random.Generator, shape: Shape) -> Array:
+        return np.concatenate([draw(rng, (shape[0] // gates, *shape[1:])) for _ in range(gates)])
+
+    return stacked if gates > 1 else draw

@@ -31,8 +31,9 @@ from sharpstream.learners.contract import (
 )
 from sharpstream.learners.sharp_parameters import active_names, count, first_values, sharp_layout
 from sharpstream.learners.sharp_wake import NOBODY, Desk, Mind, Model, score_frozen, wake, walk
-from sharpstream.memory.context_block import make_workspace
+from sharpstream.memory.arrays import make_workspace, passed_size
 from sharpstream.memory.drowsiness import trigger_of
+from sharpstream.memory.kinds import kind_of, learns, state_size
 from sharpstream.pattern.pattern_block import make_form, make_scratch, make_trace
 from sharpstream.pattern.shapes import arrays_per_block
 from sharpstream.sleep.consolidate import LOSS, UPDATES, WINDOWS, consolidate
@@ -73,6 +74,7 @@ class Sharp(LearnerBase):
 
     def _make_model(self, vectors: npt.NDArray[Any] | None) -> Model:
         c, adam, size = self.config, self.config.adam, self.config.input_size
+        levels = range(1, c.levels + 1)
         given = np.zeros((0, 0), dtype=c.dtype) if vectors is None else np.ascontiguousarray(vectors, dtype=c.dtype)
         if size and given.shape != (self.vocabulary, size):
             raise ConfigError(
@@ -87,6 +89,8 @@ class Sharp(LearnerBase):
             table=self.layout.table,
             hyper=np.array([adam.beta1, adam.beta2, adam.eps, adam.weight_decay]),
             vectors=given,
+            kinds=np.array([kind_of(c, level) for level in levels]),
+            sizes=np.array([state_size(c, level) for level in levels]),
             form=make_form(c),
             first=c.levels * arrays_per_block(c.depth),
             levels=c.levels,
@@ -95,6 +99,8 @@ class Sharp(LearnerBase):
             lr=adam.lr,
             gamma=c.gamma,
             tau=c.tau,
+            learns=learns(c, 1),
+            by_prediction=c.tags_by_prediction,
             upper_awake=c.train_upper_awake,
             trigger=trigger_of(c),
             every=c.sleep.every,
@@ -149,12 +155,12 @@ class Sharp(LearnerBase):
         """Replay every tag, then train the upper context blocks one after another; None when nothing was tagged."""
         mind, config, began = self.mind, self.config, time.perf_counter()
         mind.since_sleep[0], mind.floor[0] = 0, np.inf
-        hidden, contexts = sharp_state.tags_in_order(mind)
-        if not len(hidden) or config.train_upper_awake:
+        states, contexts = sharp_state.tags_in_order(mind)
+        if not len(states) or not config.learns_asleep:
             return None
         self._look_ahead()
-        draws = replay_draws(self.seed, self.sleeps, config.sleep.replay_length, len(hidden))
-        tokens = self._generate(hidden, contexts, draws)
+        draws = replay_draws(self.seed, self.sleeps, config.sleep.replay_length, len(states))
+        tokens = self._generate(states, contexts, draws)
         levels = self._consolidate(tokens)
         mind.tag_count[0] = mind.tag_next[0] = 0
         self.sleeps += 1
@@ -163,7 +169,7 @@ class Sharp(LearnerBase):
         self.desk.stale[0] = config.levels
         report = {
             "tokens": int(mind.observed[0]),
-            "tags": len(hidden),
+            "tags": len(states),
             "replayed": int(tokens.size),
             "levels": levels,
             "seconds": time.perf_counter() - began,
@@ -178,47 +184,53 @@ class Sharp(LearnerBase):
 
     def _zero_states(self) -> None:
         mind = self.mind
-        mind.hidden[:] = mind.carried[:] = mind.pending[:] = mind.clock[:] = 0
+        mind.states[:] = mind.carried[:] = mind.pending[:] = mind.clock[:] = 0
         self.desk.lowest.aligned[0] = 0
 
-    def replayed_states(self, hidden: Array, contexts: Array, draws: npt.NDArray[np.float64]) -> Array:
-        """h¹ along streams generated from these (h¹, c²), as sleep generates them, (tags · R, H); changes nothing."""
-        tags, dtype = len(hidden), self.config.dtype
-        hidden = check_shape("hidden", hidden, (tags, self.config.width)).astype(dtype, copy=False)
+    def replayed_states(self, states: Array, contexts: Array, draws: npt.NDArray[np.float64]) -> Array:
+        """h¹ along streams generated from memory 1's states and c², as sleep does, (tags · R, H); changes nothing."""
+        tags, dtype = len(states), self.config.dtype
+        states = check_shape("states", states, (tags, state_size(self.config, 1))).astype(dtype, copy=False)
         contexts = check_shape("contexts", contexts, (tags, self.config.width)).astype(dtype, copy=False)
         draws = check_shape("draws", draws, (None, tags))
         self._look_ahead()
-        tokens = self._generate(hidden, contexts, draws)
-        states = np.empty((*tokens.shape, self.config.width), dtype=self.config.dtype)
+        tokens = self._generate(states, contexts, draws)
+        readouts = np.empty((*tokens.shape, self.config.width), dtype=self.config.dtype)
         for tag, stream in enumerate(tokens):
             mind = Mind(*(array.copy() for array in self.mind))
-            mind.hidden[0] = hidden[tag]
-            walk(self.model, mind, make_desk(self.config, self.vocabulary), stream, LOWEST, states[tag])
-        return states.reshape(-1, self.config.width)
+            mind.states[0, : states.shape[1]] = states[tag]
+            walk(self.model, mind, make_desk(self.config, self.vocabulary), stream, LOWEST, readouts[tag])
+        return readouts.reshape(-1, self.config.width)
 
-    def _generate(self, hidden: Array, contexts: Array, draws: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
-        """Token streams from tagged (h¹, c²), (tags, R); draws (R, tags) choose the tokens."""
+    def _generate(self, states: Array, contexts: Array, draws: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
+        """Token streams from tagged (memory 1, c²), (tags, R); draws (R, tags) choose the tokens."""
         m, desk = self.model, make_desk(self.config, self.vocabulary)
-        tokens = np.empty((len(hidden), len(draws)), dtype=np.int32)
+        tokens = np.empty((len(states), len(draws)), dtype=np.int32)
         generate(
-            m.p, m.table, m.form, m.first, m.vectors, hidden, contexts, draws, self.config.sleep.top_k,
-            desk.trace, desk.logits, desk.embedded, tokens,
+            m.p, m.table, m.form, m.first, m.kinds[0], m.vectors, states, contexts, draws, self.config.sleep.top_k,
+            desk.trace, desk.logits, desk.embedded, desk.readout, desk.passed, tokens,
         )  # fmt: skip
         return tokens
 
     def _consolidate(self, tokens: npt.NDArray[np.int32]) -> dict[str, Mapping[str, Any]]:
         """Blocks 2..L in order; the states of each level are replayed once, through the blocks as just trained."""
-        m, c, alpha = self.model, self.config, self.config.acceleration
+        m, c, alpha, desk = self.model, self.config, self.config.acceleration, make_desk(self.config, self.vocabulary)
         pushes = c.sleep.replay_length // alpha
         states = np.zeros((len(tokens), pushes, c.width), dtype=c.dtype)
         for tag, stream in enumerate(tokens):
-            token_states(m.p, m.table, m.first, m.vectors, stream, alpha, states[tag])
+            token_states(
+                m.p, m.table, m.first, m.kinds[0], m.vectors, stream, alpha, desk.embedded,
+                desk.passed, desk.lowest.states[0], states[tag],
+            )  # fmt: skip
         reports: dict[str, Mapping[str, Any]] = {}
         for level in range(2, c.levels + 1):
             reports[str(level)] = self._train_block(level, states)
             above = np.zeros((len(tokens), states.shape[1] // alpha, c.width), dtype=c.dtype)
             for tag in range(len(tokens)):
-                upper_states(m.p, m.table, m.first, level, states[tag], alpha, above[tag])
+                upper_states(
+                    m.p, m.table, m.first, level, m.kinds[level - 1], states[tag], alpha, desk.embedded,
+                    desk.passed, desk.upper.states[0], above[tag],
+                )  # fmt: skip
             states = above
         return reports
 
@@ -238,8 +250,8 @@ class Sharp(LearnerBase):
                 drawn = window_noise(self.seed, self.sleeps, level, tag, windows, c.window, c.width)
                 noise = (c.sleep.replay_noise * drawn).astype(c.dtype)
             consolidate(
-                m.p, m.m, m.v, m.table, m.first, level, states[tag], noise, m.hyper, m.lr, c.sleep_tau,
-                self.desk.upper, progress,
+                m.p, m.m, m.v, m.table, m.first, level, m.kinds[level - 1], states[tag], noise, m.hyper, m.lr,
+                c.sleep_tau, self.desk.upper, progress,
             )  # fmt: skip
         for moment in moments:
             moment[...] = 0
@@ -306,7 +318,7 @@ class Sharp(LearnerBase):
     @property
     def growth_bytes(self) -> int:
         mind = self.mind  # windows and tags fill up
-        growing = (mind.tags_hidden, mind.tags_context, mind.tokens, mind.inputs, mind.windows)
+        growing = (mind.tags_state, mind.tags_context, mind.tokens, mind.inputs, mind.windows)
         return sum(array.nbytes for array in growing)
 
     def parameters(self, *, active: bool = False) -> int:
@@ -330,7 +342,9 @@ def make_desk(config: SharpConfig, vocabulary: int) -> Desk:
         delta=zeros(vocabulary),
         delta_context=zeros(2, config.width),
         embedded=zeros(config.embedding),
-        state=zeros(config.width),
+        state=zeros(max(state_size(config, 1), state_size(config, 2))),
+        passed=zeros(max(passed_size(config, 1), passed_size(config, 2))),
+        readout=zeros(config.width),
         mean=zeros(config.width),
         moves=np.zeros(1, dtype=np.int64),
         stale=np.full(1, config.levels, dtype=np.int64),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from sharpstream.config import SharpConfig
 from sharpstream.errors import RunError
 from sharpstream.learners.contract import Array, State
+from sharpstream.memory.kinds import learns, state_size
 
 
 @dataclass(frozen=True)
@@ -37,25 +38,31 @@ def fields(config: SharpConfig) -> dict[str, Field]:
     levels, width, window, tags = config.levels, config.width, config.window, config.sleep.tags
     table: dict[str, Field] = {}
     for level in range(1, levels + 1):
-        table[f"hidden.{level}"] = Field("f", (width,))
+        table[f"hidden.{level}"] = Field("f", (state_size(config, level),))
         if level in trained_awake(config):
-            table[f"carried.{level}"] = Field("f", (width,))
+            table[f"carried.{level}"] = Field("f", (state_size(config, level),))
             table[f"window.{level}"] = Field("f", (width,), rows=window)
-    table["window.1"] = Field("f", (config.input_size,), rows=window) if config.input_size else Field("i", rows=window)
+    if learns(config, 1):
+        vectors = Field("f", (config.input_size,), rows=window)
+        table["window.1"] = vectors if config.input_size else Field("i", rows=window)
     table |= dict.fromkeys(("ema", "recon.sum"), Field("f", (levels,), below_zero=False))
     table |= dict.fromkeys(("recon.count", "updates"), Field("i", (levels,), below_zero=False))
     counted = ("observed", "clock", "tagged", "since_sleep", "sleeps", "seed")
     table |= dict.fromkeys(counted, Field("i", below_zero=False))
     table["floor"] = Field("f", below_zero=False)
+    if config.tags_by_prediction:
+        table["expected"] = Field("f", below_zero=False)
     if config.credit == "on-tick":
         table["credit.pending"] = Field("f", (levels - 1, width))
         table["credit.ticks"] = Field("i", (levels - 1,), below_zero=False)
-    return table | dict.fromkeys(("tags.hidden", "tags.context"), Field("f", (width,), rows=tags))
+    table["tags.hidden"] = Field("f", (state_size(config, 1),), rows=tags)
+    return table | {"tags.context": Field("f", (width,), rows=tags)}
 
 
-def trained_awake(config: SharpConfig) -> range:
+def trained_awake(config: SharpConfig) -> tuple[int, ...]:
     """The levels whose memories learn from a window while awake."""
-    return range(1, config.levels + 1 if config.train_upper_awake else 2)
+    awake = range(1, config.levels + 1 if config.train_upper_awake else 2)
+    return tuple(level for level in awake if learns(config, level))
 
 
 def in_table_order(config: SharpConfig, held: Mapping[str, Array]) -> State:

@@ -1,12 +1,24 @@
 """All parameters of SHARP as one layout, and their first values. Both engines build themselves from this."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from sharpstream.config import SharpConfig
 from sharpstream.kernels.layout import Buffer, Layout
 from sharpstream.learners import initialise
+from sharpstream.learners.sharp_fields import trained_awake
+from sharpstream.memory.legendre import transition
 from sharpstream.memory.shapes import context_shapes
 from sharpstream.pattern.shapes import pattern_shapes
+
+GIVEN: dict[
+    str, Callable[[int], initialise.Array]
+] = {  # arrays in which nothing is random: name → values, by their size
+    "encoder.rate": lambda width: np.linspace(-1.0, 3.0, width),  # a = σ(rate): 0.27 to 0.95
+    "encoder.transition": lambda orders: transition(orders)[0],
+    "encoder.input": lambda orders: transition(orders)[1],
+}
 
 
 def sharp_layout(config: SharpConfig, vocabulary: int) -> Layout:
@@ -31,15 +43,18 @@ def first_values(config: SharpConfig, layout: Layout, seed: int) -> Buffer:
 
 
 def _rule(config: SharpConfig, layout: Layout, name: str) -> initialise.Draw:
-    """DESIGN section 3: Xavier and orthogonal cells with zero biases (or ±1/√H), N(0,1) table, ±1/√fan_in linears."""
+    """Xavier and orthogonal cells with zero biases (or ±1/√H), N(0,1) table, ±1/√fan_in linears; and what is given."""
     kind, level, part = name.split(".", 2)
     if config.dead_upper_levels and kind == "context" and int(level) > 1 and part.startswith("encoder."):
         return initialise.ones
+    if part in GIVEN:
+        return lambda rng, shape: GIVEN[part](shape[0])
     if part.startswith(("encoder.", "decoder.")):
         if config.cells == "uniform":
             return initialise.fan_in(config.width)
-        cell = {"weight_ih": initialise.xavier, "weight_hh": initialise.orthogonal}
-        return cell.get(part.split(".")[1], initialise.zeros)
+        drawn = {"weight_ih": initialise.xavier, "weight_hh": initialise.orthogonal}
+        draw = drawn.get(part.split(".")[1], initialise.zeros)
+        return initialise.gate_by_gate(draw, layout.shapes[name][0] // config.width)
     if part in ("norm.weight", "film_norm.weight"):
         return initialise.ones
     if part in ("norm.bias", "film_norm.bias"):
@@ -52,7 +67,7 @@ def _rule(config: SharpConfig, layout: Layout, name: str) -> initialise.Draw:
 
 def active_names(config: SharpConfig, layout: Layout) -> tuple[str, ...]:
     """Parameters that learn while awake: pattern blocks and context block 1 (every block in the wake-only arm)."""
-    prefixes = ("pattern.", "context." if config.train_upper_awake else "context.1.")
+    prefixes = ("pattern.", *(f"context.{level}." for level in trained_awake(config)))
     return tuple(name for name in layout.names if name.startswith(prefixes))
 
 

@@ -15,6 +15,7 @@ from sharpstream.learners.contract import Array, State, check_state_tokens
 from sharpstream.learners.sharp_fields import differing, fields, in_table_order, trained_awake
 from sharpstream.learners.sharp_parameters import active_names
 from sharpstream.learners.sharp_wake import Mind
+from sharpstream.memory.kinds import state_size
 
 if TYPE_CHECKING:
     from sharpstream.learners.sharp import Sharp
@@ -25,6 +26,7 @@ MOST = np.iinfo(np.int64).max // 2  # above any count, below where one more woul
 def make_mind(config: SharpConfig) -> Mind:
     """A mind that has seen nothing."""
     levels, width, window, tags = config.levels, config.width, config.window, config.sleep.tags
+    lowest, upper = state_size(config, 1), state_size(config, 2)
 
     def floats(*shape: int) -> Array:
         return np.zeros(shape, dtype=config.dtype)
@@ -33,13 +35,14 @@ def make_mind(config: SharpConfig) -> Mind:
         return np.zeros(shape, dtype=np.int64)
 
     return Mind(
-        hidden=floats(levels, width),
-        carried=floats(levels, width),
+        states=floats(levels, max(lowest, upper)),
+        carried=floats(levels, max(lowest, upper)),
         tokens=integers(window),
         inputs=floats(window, config.input_size),
         windows=floats(levels if config.train_upper_awake else 0, window, width),
         fill=integers(levels),
         ema=np.zeros(levels),
+        expected=np.zeros(1),
         recon_sum=np.zeros(levels),
         recon_count=integers(levels),
         updates=integers(levels),
@@ -50,7 +53,7 @@ def make_mind(config: SharpConfig) -> Mind:
         tagged=integers(1),
         since_sleep=integers(1),
         floor=np.full(1, np.inf),
-        tags_hidden=floats(tags, width),
+        tags_state=floats(tags, lowest),
         tags_context=floats(tags, width),
         tag_count=integers(1),
         tag_next=integers(1),
@@ -62,24 +65,27 @@ def _held(config: SharpConfig, mind: Mind) -> dict[str, Array]:
 
     Not here: the tags, a ring whose order is no part of the state, and what the learner counts itself.
     """
-    held = {f"hidden.{level}": mind.hidden[level - 1] for level in range(1, config.levels + 1)}
+    sizes = {level: state_size(config, level) for level in range(1, config.levels + 1)}
+    held = {f"hidden.{level}": mind.states[level - 1, :size] for level, size in sizes.items()}
     for level in trained_awake(config):
-        held[f"carried.{level}"] = mind.carried[level - 1]
+        held[f"carried.{level}"] = mind.carried[level - 1, : sizes[level]]
         window = mind.windows[level - 1] if level > 1 else mind.inputs if config.input_size else mind.tokens
         held[f"window.{level}"] = window[len(window) - int(mind.fill[level - 1]) :]  # the filled part, oldest first
     held |= {"ema": mind.ema, "recon.sum": mind.recon_sum, "recon.count": mind.recon_count, "updates": mind.updates}
     for name in ("observed", "clock", "tagged", "since_sleep", "floor"):
         held[name] = getattr(mind, name).reshape(())  # one number
+    if config.tags_by_prediction:
+        held["expected"] = mind.expected.reshape(())
     if config.credit == "on-tick":
         held |= {"credit.pending": mind.pending[1:], "credit.ticks": mind.ticks[1:]}
     return held
 
 
 def tags_in_order(mind: Mind) -> tuple[Array, Array]:
-    """The tagged (h¹, c²), oldest first: copies, (n, H) each."""
-    count, capacity = int(mind.tag_count[0]), len(mind.tags_hidden)
+    """The tagged (memory 1, c²), oldest first: copies, (n, S) and (n, H)."""
+    count, capacity = int(mind.tag_count[0]), len(mind.tags_state)
     order = (int(mind.tag_next[0]) - count + np.arange(count)) % capacity
-    return mind.tags_hidden[order], mind.tags_context[order]
+    return mind.tags_state[order], mind.tags_context[order]
 
 
 def state_dict(learner: "Sharp") -> State:
@@ -110,8 +116,8 @@ def load_state_dict(learner: "Sharp", state: Mapping[str, Array]) -> None:
         view[...] = state[name]
     learner.sleeps, learner.seed = int(state["sleeps"]), int(state["seed"])
     count = len(state["tags.hidden"])
-    mind.tags_hidden[:count], mind.tags_context[:count] = state["tags.hidden"], state["tags.context"]
-    mind.tag_count[0], mind.tag_next[0] = count, count % len(mind.tags_hidden)
+    mind.tags_state[:count], mind.tags_context[:count] = state["tags.hidden"], state["tags.context"]
+    mind.tag_count[0], mind.tag_next[0] = count, count % len(mind.tags_state)
     desk = learner.desk
     desk.stale[0] = config.levels
     desk.tagging[0] = desk.due[0] = desk.failed[0] = desk.lowest.aligned[0] = 0
@@ -132,7 +138,7 @@ def _check(learner: "Sharp", state: Mapping[str, Array]) -> None:
         _check_values(name, given, name.startswith("adam.v.") or (name in table and not table[name].below_zero))
     if len(state["tags.hidden"]) != len(state["tags.context"]):
         raise RunError("the state's tags.hidden and tags.context differ in length")
-    if not learner.config.input_size:
+    if "window.1" in table and not learner.config.input_size:
         check_state_tokens("window.1", np.asarray(state["window.1"]), learner.vocabulary)
 
 

@@ -11,23 +11,22 @@ from sharpstream.kernels.adam import adam_step
 from sharpstream.kernels.jit import LOWEST, Array, kernel
 from sharpstream.kernels.norm import LN2, softmax
 from sharpstream.kernels.views import clear, copy, shift
-from sharpstream.memory import context_block
+from sharpstream.memory import arrays, embedding
+from sharpstream.memory.arrays import Workspace
 from sharpstream.memory.context_block import (
     KEEP,
-    Workspace,
-    embed_vector,
-    encode,
+    advance,
     learn_tokens,
     learn_vectors,
-    read_token,
-    reconstruct_tokens,
-    reconstruct_vectors,
+    read,
+    surprise_tokens,
+    surprise_vectors,
 )
 from sharpstream.memory.drowsiness import drowsy
 from sharpstream.pattern import pattern_block
 from sharpstream.pattern.pattern_block import Form, Scratch, Trace
 
-context_arrays = context_block.block_arrays
+context_arrays, embed_lowest, embed_vector = arrays.block_arrays, embedding.embed_lowest, embedding.embed_vector
 NOBODY = 0  # no level is deaf
 
 
@@ -40,6 +39,8 @@ class Model(NamedTuple):
     table: Array  # the layout of the three buffers
     hyper: Array  # (4,): β1, β2, eps, weight decay
     vectors: Array  # (V, D) frozen inputs; empty when block 1 reads tokens
+    kinds: Array  # (L,): what each memory is
+    sizes: Array  # (L,): S, the numbers in each memory's state
     form: Form
     first: int  # the layout row where the context blocks begin
     levels: int
@@ -48,6 +49,8 @@ class Model(NamedTuple):
     lr: float
     gamma: float
     tau: float
+    learns: bool  # whether memory 1 does
+    by_prediction: bool  # what tags: the surprise of the prediction, or memory 1's
     upper_awake: bool
     trigger: int
     every: int
@@ -58,13 +61,14 @@ class Model(NamedTuple):
 class Mind(NamedTuple):
     """What the learner remembers: everything but the parameters that decides what happens next."""
 
-    hidden: Array  # (L, H): prediction path, h^ℓ
-    carried: Array  # (L, H): training path, after the first input of the last window
+    states: Array  # (L, S): prediction path, what each memory holds; h^ℓ is read from it
+    carried: Array  # (L, S): training path, after the first input of the last window
     tokens: Array  # (T,): block 1's window, when it reads tokens
     inputs: Array  # (T, D): block 1's window, when it reads vectors
     windows: Array  # (L, T, H): windows of the upper blocks (wake-only arm)
     fill: Array  # (L,): how many inputs each window holds
     ema: Array  # (L,)
+    expected: Array  # (1,): tagging by prediction, the smoothed loss of the predictions
     recon_sum: Array  # (L,)
     recon_count: Array  # (L,)
     updates: Array  # (L,): Adam steps each context block has taken awake
@@ -75,7 +79,7 @@ class Mind(NamedTuple):
     tagged: Array  # steps ever tagged
     since_sleep: Array
     floor: Array  # lowest EMA since the last sleep
-    tags_hidden: Array  # (N, H): first-in-first-out, a ring
+    tags_state: Array  # (N, S): first-in-first-out, a ring
     tags_context: Array  # (N, H)
     tag_count: Array
     tag_next: Array
@@ -94,7 +98,9 @@ class Desk(NamedTuple):
     delta: Array  # (V,)
     delta_context: Array  # (2, H)
     embedded: Array  # (E,)
-    state: Array  # (H,)
+    state: Array  # (S,)
+    passed: Array  # what a step of the prediction path leaves; nobody reads it
+    readout: Array  # (H,)
     mean: Array  # (H,): of the contexts that a deaf level would have heard
     moves: Array  # (1,): how many those were
     stale: Array  # (1,): contexts and logits of levels up to this one are not those of the present mind and model
@@ -115,16 +121,20 @@ def wake(model: Model, mind: Mind, desk: Desk, tokens: Array, bits: Array, corre
             look_ahead(model, mind, desk, True, NOBODY)
             if desk.tagging[0]:
                 tag(mind, desk)
-            if i > 0 and tired(model, mind):
-                desk.due[0] = 1
-                return i
+            if i > 0:
+                smoothed = mind.expected[0] if model.by_prediction else mind.ema[0]
+                rest, ratio = model.novelty_rest, model.novelty_ratio
+                if drowsy(model.trigger, model.every, ratio, rest, mind.since_sleep, mind.floor, smoothed):
+                    desk.due[0] = 1
+                    return i
         if i == tokens.size:
             break
         x = tokens[i]
-        bits[i] = score(desk, x)
+        bits[i] = score(desk.logits, desk.p, x)
         correct[i] = is_top(desk.logits, x)
         credit(model, mind, desk, x)
-        tagged = reconstruct(model, mind, desk, x)
+        learned = reconstruct(model, mind, desk, x)
+        tagged = unexpected(bits[i], mind.expected, model.tau) if model.by_prediction else learned
         ticked = remember(model, mind, desk, x, True)
         mind.observed[0] += 1
         desk.tagging[0] = tagged
@@ -136,10 +146,10 @@ def wake(model: Model, mind: Mind, desk: Desk, tokens: Array, bits: Array, corre
 
 
 @kernel
-def score(desk: Desk, x: int) -> float:
-    """1. bits of x_t under p̂_t, which was computed before x_t was seen."""
-    log_total = softmax(desk.logits, desk.p)
-    return (float(log_total) - float(desk.logits[x])) / LN2
+def score(logits: Array, p: Array, x: int) -> float:
+    """1. bits of x_t under p̂_t, which was computed before x_t was seen; p ← p̂_t."""
+    log_total = softmax(logits, p)
+    return (float(log_total) - float(logits[x])) / LN2
 
 
 @kernel
@@ -188,6 +198,8 @@ def credit(model: Model, mind: Mind, desk: Desk, x: int) -> None:
 @kernel
 def reconstruct(model: Model, mind: Mind, desk: Desk, x: int) -> bool:
     """3. reconstruct the window ending in x_t; if the smoothed error exceeds τ, learn from it and tag the step."""
+    if not model.learns:
+        return False
     reads_tokens = model.vectors.shape[0] == 0
     if reads_tokens:
         copy(mind.tokens[1:], mind.tokens[:-1])
@@ -198,55 +210,66 @@ def reconstruct(model: Model, mind: Mind, desk: Desk, x: int) -> bool:
     mind.fill[0] = min(mind.fill[0] + 1, mind.tokens.size)
     if mind.fill[0] < mind.tokens.size:
         return False
-    p = context_arrays(model.p, model.table, model.first, LOWEST)
+    kind, p = model.kinds[0], context_arrays(model.p, model.table, model.first, LOWEST)
+    carried = mind.carried[0][: model.sizes[0]]
     if reads_tokens:
-        loss = reconstruct_tokens(p, mind.tokens, mind.carried[0], desk.lowest)
+        loss = surprise_tokens(kind, p, mind.tokens, carried, desk.lowest)
     else:
-        loss = reconstruct_vectors(p, mind.inputs, mind.inputs, mind.carried[0], desk.lowest)
-    if not surprised(model, mind, LOWEST, loss):
+        loss = surprise_vectors(kind, p, mind.inputs, mind.inputs, carried, desk.lowest)
+    if not surprised(loss, model.tau, LOWEST - 1, mind.ema, mind.recon_sum, mind.recon_count, mind.updates):
         return False
     m = context_arrays(model.m, model.table, model.first, LOWEST)
     v = context_arrays(model.v, model.table, model.first, LOWEST)
     s = adam_step(model.p, model.hyper, model.lr, mind.updates[0])
     if reads_tokens:
-        learn_tokens(p, m, v, mind.tokens, desk.lowest, s)
+        learn_tokens(kind, p, m, v, mind.tokens, desk.lowest, s)
     else:
-        learn_vectors(p, m, v, mind.inputs, desk.lowest, s)
+        learn_vectors(kind, p, m, v, mind.inputs, desk.lowest, s)
     return True
 
 
 @kernel
-def surprised(model: Model, mind: Mind, level: int, loss: float) -> bool:
-    """The gate: smooth the reconstruction error, and count an update if it exceeds τ."""
-    i = level - 1
-    mind.ema[i] = KEEP * mind.ema[i] + (1.0 - KEEP) * loss
-    mind.recon_sum[i] += loss
-    mind.recon_count[i] += 1
-    if not mind.ema[i] > model.tau:
+def surprised(loss: float, tau: float, i: int, ema: Array, total: Array, count: Array, updates: Array) -> bool:
+    """The gate of level i + 1: smooth the reconstruction error, and count an update if it exceeds τ."""
+    ema[i] = KEEP * ema[i] + (1.0 - KEEP) * loss
+    total[i] += loss
+    count[i] += 1
+    if not ema[i] > tau:
         return False
-    mind.updates[i] += 1
+    updates[i] += 1
     return True
+
+
+@kernel
+def unexpected(bits: float, expected: Array, tau: float) -> bool:
+    """The other reason to tag: the loss of x_t exceeds the smoothed one, and τ (both in nats)."""
+    loss = bits * LN2
+    rare = loss > max(expected[0], tau)
+    expected[0] = KEEP * expected[0] + (1.0 - KEEP) * loss
+    return rare
 
 
 @kernel
 def remember(model: Model, mind: Mind, desk: Desk, x: int, learn: bool) -> int:
     """4. advance the memories bottom-up in the same step, level ℓ every α^(ℓ−1) steps; returns the highest that did."""
     mind.clock[0] += 1
-    p = context_arrays(model.p, model.table, model.first, LOWEST)
-    read_token(p, x, model.vectors, desk.embedded)
-    encode(p, desk.embedded, mind.hidden[0], desk.state)
-    copy(desk.state, mind.hidden[0])
+    p, state = context_arrays(model.p, model.table, model.first, LOWEST), mind.states[0][: model.sizes[0]]
+    embed_lowest(p, x, model.vectors, desk.embedded)
+    advance(model.kinds[0], p, desk.embedded, state, desk.state[: state.size], desk.passed)
+    copy(desk.state, state)
     period = 1
     for level in range(2, model.levels + 1):
         period *= model.alpha
         if mind.clock[0] % period != 0:
             return level - 1
+        i = level - 1
+        read(model.kinds[i - 1], state, desk.readout)
         if learn and model.upper_awake:
             reconstruct_upper(model, mind, desk, level)
-        p = context_arrays(model.p, model.table, model.first, level)
-        embed_vector(p, mind.hidden[level - 2], desk.embedded)
-        encode(p, desk.embedded, mind.hidden[level - 1], desk.state)
-        copy(desk.state, mind.hidden[level - 1])
+        p, state = context_arrays(model.p, model.table, model.first, level), mind.states[i][: model.sizes[i]]
+        embed_vector(p, desk.readout, desk.embedded)
+        advance(model.kinds[i], p, desk.embedded, state, desk.state[: state.size], desk.passed)
+        copy(desk.state, state)
     return model.levels
 
 
@@ -256,18 +279,19 @@ def reconstruct_upper(model: Model, mind: Mind, desk: Desk, level: int) -> None:
     i = level - 1
     window = mind.windows[i]
     shift(window)
-    copy(mind.hidden[i - 1], window[-1])
+    copy(desk.readout, window[-1])
     mind.fill[i] = min(mind.fill[i] + 1, window.shape[0])
     if mind.fill[i] < window.shape[0]:
         return
     p = context_arrays(model.p, model.table, model.first, level)
     desk.upper.aligned[0] = 0  # the workspace is shared by all upper levels
-    loss = reconstruct_vectors(p, window, window, mind.carried[i], desk.upper)
-    if surprised(model, mind, level, loss):
+    kind, carried = model.kinds[i], mind.carried[i][: model.sizes[i]]
+    loss = surprise_vectors(kind, p, window, window, carried, desk.upper)
+    if surprised(loss, model.tau, i, mind.ema, mind.recon_sum, mind.recon_count, mind.updates):
         m = context_arrays(model.m, model.table, model.first, level)
         v = context_arrays(model.v, model.table, model.first, level)
         s = adam_step(model.p, model.hyper, model.lr, mind.updates[i])
-        learn_vectors(p, m, v, window, desk.upper, s)
+        learn_vectors(kind, p, m, v, window, desk.upper, s)
 
 
 @kernel
@@ -285,9 +309,10 @@ def look_ahead(model: Model, mind: Mind, desk: Desk, learning: bool, deaf: int) 
                 add_to_mean(desk, context)
             context = desk.mean
         out = desk.logits if level == 1 else desk.contexts[level - 1]
+        read(model.kinds[level - 1], mind.states[level - 1][: model.sizes[level - 1]], desk.readout)
         pattern_block.forward(
             model.p, model.table, model.form, level,
-            mind.hidden[level - 1], context, learning or level < stale, desk.trace, out,
+            desk.readout, context, learning or level < stale, desk.trace, out,
         )  # fmt: skip
     desk.stale[0] = 0
 
@@ -302,21 +327,14 @@ def add_to_mean(desk: Desk, context: Array) -> None:
 
 @kernel
 def tag(mind: Mind, desk: Desk) -> None:
-    """6. keep (h¹, c²) in the ring; the oldest gives way."""
-    copy(mind.hidden[0], mind.tags_hidden[mind.tag_next[0]])
+    """6. keep (memory 1's state, c²) in the ring; the oldest gives way."""
+    copy(mind.states[0], mind.tags_state[mind.tag_next[0]])
     copy(desk.contexts[1], mind.tags_context[mind.tag_next[0]])
-    capacity = mind.tags_hidden.shape[0]
+    capacity = mind.tags_state.shape[0]
     mind.tag_next[0] = (mind.tag_next[0] + 1) % capacity
     mind.tag_count[0] = min(mind.tag_count[0] + 1, capacity)
     mind.tagged[0] += 1
     desk.tagging[0] = 0
-
-
-@kernel
-def tired(model: Model, mind: Mind) -> bool:
-    """Whether to sleep after this wake step."""
-    rest, ratio = model.novelty_rest, model.novelty_ratio
-    return drowsy(model.trigger, model.every, ratio, rest, mind.since_sleep, mind.floor, mind.ema[0])
 
 
 @kernel
@@ -330,18 +348,18 @@ def score_frozen(
     desk.stale[0] = model.levels
     for i in range(tokens.size):
         if every > 0 and i % every == 0:
-            clear(mind.hidden.reshape(mind.hidden.size))
+            clear(mind.states.reshape(mind.states.size))
             mind.clock[0] = 0
             desk.stale[0] = model.levels
         look_ahead(model, mind, desk, False, deaf)
-        bits[i] = score(desk, tokens[i])
+        bits[i] = score(desk.logits, desk.p, tokens[i])
         correct[i] = is_top(desk.logits, tokens[i])
         desk.stale[0] = remember(model, mind, desk, tokens[i], False)
 
 
 @kernel
-def walk(model: Model, mind: Mind, desk: Desk, tokens: Array, level: int, states: Array) -> None:
-    """states ← h^ℓ after each token, learning off. `mind` and `desk` are copies; states (n, H)."""
+def walk(model: Model, mind: Mind, desk: Desk, tokens: Array, level: int, readouts: Array) -> None:
+    """readouts ← h^ℓ after each token, learning off. `mind` and `desk` are copies; readouts (n, H)."""
     for i in range(tokens.size):
         remember(model, mind, desk, tokens[i], False)
-        copy(mind.hidden[level - 1], states[i])
+        read(model.kinds[level - 1], mind.states[level - 1][: model.sizes[level - 1]], readouts[i])

@@ -13,7 +13,7 @@ NEVER, EVERY, NOVELTY = range(3)
 def trigger_of(config: SharpConfig) -> int:
     """Which of the three a learner follows by itself."""
     by_itself = {"every": EVERY, "novelty": NOVELTY}
-    return NEVER if config.train_upper_awake else by_itself.get(config.sleep.trigger, NEVER)
+    return by_itself.get(config.sleep.trigger, NEVER) if config.learns_asleep else NEVER
 
 
 @kernel

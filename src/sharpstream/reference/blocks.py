@@ -1,14 +1,22 @@
-"""Memories of other kinds for the reference: LSTM, GRU and a diagonal linear state-space block.
+"""Memories of other kinds for the reference, twins of those in `memory/`, and the choice among all of them.
 
-Each is the paper's autoencoder with another encoder. Plug one in with `ReferenceSharp(config, V, context_block=...)`;
-a block of your own needs only what `context_block.ContextBlock` asks for.
+Those that learn are the paper's autoencoder with another encoder; the others have no decoder, and nothing of theirs
+takes a gradient. A block of your own needs only what `context_block.ContextBlock` asks for.
 """
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from sharpstream.config import SharpConfig
+from sharpstream.memory.kinds import slots, state_size
+from sharpstream.memory.shapes import input_size
 from sharpstream.reference.context_block import RnnContextBlock
+
+
+def block_of(config: SharpConfig, vocabulary: int, level: int) -> nn.Module:
+    """Block ℓ of the configured kind."""
+    return BLOCKS[config.memory_of(level)](config, vocabulary, level)
 
 
 class LstmContextBlock(RnnContextBlock):
@@ -37,16 +45,17 @@ class GruContextBlock(RnnContextBlock):
 
 
 class DiagonalCell(nn.Module):
-    """s ← a ⊙ s + (1 − a) ⊙ B x with 0 < a < 1: H leaky integrators, fast to slow, each learning its own rate."""
+    """s ← a ⊙ s + (1 − a) ⊙ (B x + b) with 0 < a < 1: H leaky units, fast to slow, each learning its own rate."""
 
     def __init__(self, inputs: int, width: int) -> None:
         super().__init__()
-        self.input = nn.Linear(inputs, width)
-        self.rate = nn.Parameter(torch.linspace(-1.0, 3.0, width))  # a = sigmoid(rate): 0.27 to 0.95
+        self.weight_ih = nn.Parameter(torch.randn(width, inputs) / inputs**0.5)
+        self.bias_ih = nn.Parameter(torch.zeros(width))
+        self.rate = nn.Parameter(torch.linspace(-1.0, 3.0, width))  # a = σ(rate): 0.27 to 0.95
 
     def forward(self, x: Tensor, state: Tensor) -> Tensor:
         keep = torch.sigmoid(self.rate)
-        moved: Tensor = keep * state + (1 - keep) * self.input(x)
+        moved: Tensor = keep * state + (1 - keep) * F.linear(x, self.weight_ih, self.bias_ih)
         return moved
 
 
@@ -58,3 +67,73 @@ class DiagonalContextBlock(RnnContextBlock):
 
     def output(self, state: Tensor) -> Tensor:
         return torch.tanh(state)
+
+
+class FixedBlock(nn.Module):
+    """A memory that stays as it began: an embedding, a step, a read-out, no decoder; here, an RNN's first weights."""
+
+    learns = False
+
+    def __init__(self, config: SharpConfig, vocabulary: int, level: int) -> None:
+        super().__init__()
+        self.width, self.state_size, source = config.width, state_size(config, level), input_size(config, level)
+        self.embed = nn.Linear(source, config.embedding) if source else nn.Embedding(vocabulary, config.embedding)
+        self.encoder = self.make_encoder(config)
+        self.requires_grad_(False)
+
+    def make_encoder(self, config: SharpConfig) -> nn.Module:
+        """What takes an embedded input in; a variant overrides this, and `output` where a state is not read whole."""
+        return nn.RNNCell(config.embedding, config.width)
+
+    def encode(self, x: Tensor, state: Tensor) -> Tensor:
+        encoded: Tensor = self.encoder(self.embed(x), state)
+        return encoded
+
+    def output(self, state: Tensor) -> Tensor:
+        return F.pad(state, (0, self.width - state.shape[-1]))
+
+
+class DelayCell(nn.Module):
+    """The newest input comes first, the oldest is dropped."""
+
+    def forward(self, x: Tensor, state: Tensor) -> Tensor:
+        return torch.cat([x, state[..., : -x.shape[-1]]], dim=-1)
+
+
+class DelayContextBlock(FixedBlock):
+    """The last H // E inputs exactly."""
+
+    def make_encoder(self, config: SharpConfig) -> nn.Module:
+        return DelayCell()
+
+
+class LegendreCell(nn.Module):
+    """M ← Ā M + B̄ eᵀ: the first q Legendre coefficients of each coordinate over the last q inputs; M (q, E), flat."""
+
+    def __init__(self, orders: int) -> None:
+        super().__init__()
+        self.input = nn.Parameter(torch.empty(orders))
+        self.transition = nn.Parameter(torch.empty(orders, orders))
+
+    def forward(self, x: Tensor, state: Tensor) -> Tensor:
+        kept = self.transition @ state.reshape(*state.shape[:-1], -1, x.shape[-1])
+        moved: Tensor = (kept + self.input[:, None] * x[..., None, :]).flatten(-2)
+        return moved
+
+
+class LegendreContextBlock(FixedBlock):
+    """The best polynomial fit of the last H // E inputs."""
+
+    def make_encoder(self, config: SharpConfig) -> nn.Module:
+        return LegendreCell(slots(config))
+
+
+BLOCKS: dict[str, type[nn.Module]] = {
+    "rnn": RnnContextBlock,
+    "gru": GruContextBlock,
+    "lstm": LstmContextBlock,
+    "diagonal": DiagonalContextBlock,
+    "orthogonal": FixedBlock,
+    "delay": DelayContextBlock,
+    "legendre": LegendreContextBlock,
+}

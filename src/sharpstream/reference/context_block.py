@@ -1,7 +1,7 @@
 """Context blocks in PyTorch: what they must offer, and the paper's recurrent autoencoder.
 
 `ReferenceSharp` knows a block only through `ContextBlock`, so any module with these methods can take its place
-(`blocks.py` shows an LSTM, a GRU and a state-space block). States are flat vectors; a leading batch is allowed.
+(`blocks.py` has the other kinds). States are flat vectors; a leading batch is allowed.
 """
 
 from typing import Protocol
@@ -15,9 +15,11 @@ from sharpstream.memory.shapes import input_size, target_size
 
 
 class ContextBlock(Protocol):
-    """A memory: it encodes one input at a time and is trained only to reconstruct its last T inputs."""
+    """A memory: it encodes one input at a time and is trained, if at all, only to reconstruct its last T inputs."""
 
     state_size: int
+    learns: bool
+    """False: `reconstruct` is never called."""
 
     def encode(self, x: Tensor, state: Tensor) -> Tensor:
         """The state after input x: a token () or a vector (D,); state (S,) → (S,)."""
@@ -49,6 +51,8 @@ class Recall(nn.Module):
 
 class RnnContextBlock(nn.Module):
     """The paper's block: embed, tanh-RNN encoder, and an `rnn` or `recall` decoder."""
+
+    learns = True
 
     def __init__(self, config: SharpConfig, vocabulary: int, level: int) -> None:
         super().__init__()

@@ -28,12 +28,13 @@ from sharpstream.learners.contract import (
     frozen,
     sleep_reports,
 )
+from sharpstream.learners.sharp_fields import trained_awake
 from sharpstream.learners.sharp_parameters import first_values, sharp_layout
 from sharpstream.memory.context_block import KEEP
 from sharpstream.memory.drowsiness import drowsy, trigger_of
 from sharpstream.reference import sleep as sleeping
 from sharpstream.reference import state as exchange
-from sharpstream.reference.context_block import RnnContextBlock
+from sharpstream.reference.blocks import block_of
 from sharpstream.reference.output_adam import OutputAdam
 from sharpstream.reference.pattern_block import MlpPatternBlock
 
@@ -53,7 +54,7 @@ class ReferenceSharp(LearnerBase):
         seed: int = 0,
         vectors: npt.NDArray[Any] | None = None,
         device: str = "cpu",
-        context_block: BlockFactory = RnnContextBlock,
+        context_block: BlockFactory = block_of,
         pattern_block: BlockFactory = MlpPatternBlock,
     ) -> None:
         self.config, self.vocabulary, self.seed = config, vocabulary, seed
@@ -71,7 +72,7 @@ class ReferenceSharp(LearnerBase):
         self.modules.to(device=self.device, dtype=self.dtype)
         self.m: list[Any] = [blocks["context"][str(level)] for level in self.levels]  # context blocks m^ℓ
         self.f: list[Any] = [blocks["pattern"][str(level)] for level in self.levels]  # pattern blocks f^ℓ
-        if context_block is RnnContextBlock and pattern_block is MlpPatternBlock:
+        if context_block is block_of and pattern_block is MlpPatternBlock:
             layout = sharp_layout(config, vocabulary)
             first = first_values(config, layout, seed)
             exchange.load_parameters(self, {name: layout.view(first, name) for name in layout.names})
@@ -133,6 +134,7 @@ class ReferenceSharp(LearnerBase):
         self.windows: list[list[Tensor]] = [[] for _ in range(n)]
         self.ema, self.recon_sum = [0.0] * n, [0.0] * n
         self.recon_count, self.updates = [0] * n, [0] * n
+        self.expected = 0.0  # tagging by prediction: the smoothed loss of the predictions
         self.tags: list[tuple[Tensor, Tensor]] = []
         self.pending = [self.zeros(self.config.width) for _ in range(n)]  # on-tick: δ at c^ℓ since ℓ last ticked
         self.ticks = [0] * n  # on-tick: Adam steps of pattern block ℓ ≥ 2
@@ -198,7 +200,8 @@ class ReferenceSharp(LearnerBase):
         self.look_ahead()
 
     def parameters(self, *, active: bool = False) -> int:
-        blocks = [*self.f, *(self.m[:1] if active and not self.config.train_upper_awake else self.m)]
+        awake = [self.m[level - 1] for level in trained_awake(self.config)]
+        blocks = [*self.f, *(awake if active else self.m)]
         return sum(p.numel() for block in blocks for p in block.parameters())
 
     @property
@@ -224,6 +227,8 @@ class ReferenceSharp(LearnerBase):
         bits = self._score(target)
         self._credit(target)
         tagged = self._reconstruct(1, x)
+        if self.config.tags_by_prediction:
+            tagged = self._unexpected(bits)
         ticked = self._remember(x, learn=True)
         self.look_ahead(ticked if self.on_tick else self.config.levels)
         if tagged:
@@ -231,7 +236,8 @@ class ReferenceSharp(LearnerBase):
         self.observed += 1
         s = self.config.sleep
         rule = (trigger_of(self.config), s.every, s.novelty_ratio, s.novelty_rest)
-        if drowsy(*rule, self.since_sleep, self.floor, self.ema[0]):
+        smoothed = self.expected if self.config.tags_by_prediction else self.ema[0]
+        if drowsy(*rule, self.since_sleep, self.floor, smoothed):
             self.sleep()
         return bits
 
@@ -272,6 +278,8 @@ class ReferenceSharp(LearnerBase):
     def _reconstruct(self, level: int, x: Tensor) -> bool:
         """3. reconstruct block ℓ's window ending in x; learn from it if the smoothed error exceeds τ."""
         i, window = level - 1, self.windows[level - 1]
+        if not self.m[i].learns:
+            return False
         window.append(x)
         del window[: -self.config.window]
         if len(window) < self.config.window:
@@ -288,6 +296,13 @@ class ReferenceSharp(LearnerBase):
         self.context_adam[i].step()
         self.updates[i] += 1
         return True
+
+    def _unexpected(self, bits: float) -> bool:
+        """The other reason to tag: the loss of x_t exceeds the smoothed one, and τ (both in nats)."""
+        loss = bits * math.log(2.0)
+        rare = loss > max(self.expected, self.config.tau)
+        self.expected = KEEP * self.expected + (1 - KEEP) * loss
+        return rare
 
     @torch.no_grad()
     def _remember(self, x: Tensor, learn: bool = False) -> int:
@@ -320,7 +335,7 @@ class ReferenceSharp(LearnerBase):
         self.logits: Tensor = self.made[0]
 
     def _tag(self) -> None:
-        """6. keep (h¹, c²), first in first out."""
+        """6. keep (memory 1's state, c²), first in first out."""
         c2 = self.zeros(self.config.width) if self.config.levels == 1 else self.made[1].detach().clone()
         self.tags.append((self.h[0].clone(), c2))
         del self.tags[: -self.config.sleep.tags]

@@ -19,7 +19,7 @@ def sleep(learner: "ReferenceSharp") -> Mapping[str, Any] | None:
     """Replay and consolidate; hidden states and clocks are untouched unless `reset_on_sleep` zeroes them."""
     began = time.perf_counter()
     learner.since_sleep[0], learner.floor[0] = 0, np.inf
-    if not learner.tags or learner.config.train_upper_awake:
+    if not learner.tags or not learner.config.learns_asleep:
         return None
     config, tags = learner.config, len(learner.tags)
     tokens = generate(learner)  # (tags, R)

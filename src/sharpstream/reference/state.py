@@ -35,7 +35,7 @@ def _trained(learner: "ReferenceSharp") -> list[tuple[str, nn.Parameter, torch.o
         if kind == "pattern":
             steps = learner.ticks[level - 1] if learner.on_tick and level > 1 else learner.observed
             awake.append((name, parameter, learner.pattern_adam[level - 1], steps))
-        elif level == 1 or learner.config.train_upper_awake:
+        elif level in trained_awake(learner.config):
             awake.append((name, parameter, learner.context_adam[level - 1], learner.updates[level - 1]))
     return awake
 
@@ -64,6 +64,8 @@ def _held(learner: "ReferenceSharp") -> State:
         held[name] = np.array(vars(learner)[name], dtype=np.int64)
     held["since_sleep"] = np.array(learner.since_sleep[0], dtype=np.int64)
     held["floor"] = np.array(learner.floor[0])
+    if learner.config.tags_by_prediction:
+        held["expected"] = np.array(learner.expected)
     if learner.on_tick:
         held["credit.pending"] = _stacked(learner.pending[1:], learner.pending[0])
         held["credit.ticks"] = np.array(learner.ticks[1:], dtype=np.int64)
@@ -96,6 +98,7 @@ def load_state_dict(learner: "ReferenceSharp", state: Mapping[str, Array]) -> No
     learner.sleeps, learner.tagged, learner.seed = int(state["sleeps"]), int(state["tagged"]), int(state["seed"])
     learner.since_sleep[0], learner.floor[0] = int(state["since_sleep"]), float(state["floor"])
     learner.ema, learner.recon_sum = state["ema"].tolist(), state["recon.sum"].tolist()
+    learner.expected = float(state.get("expected", np.zeros(())))
     learner.updates, learner.recon_count = state["updates"].tolist(), state["recon.count"].tolist()
     for name, parameter, optimizer, steps in _trained(learner):
         optimizer.state[parameter] = {

@@ -5,7 +5,8 @@ import numpy as np
 from sharpstream.kernels.adam import adam_step
 from sharpstream.kernels.jit import Array, kernel
 from sharpstream.kernels.views import copy
-from sharpstream.memory.context_block import KEEP, Workspace, block_arrays, learn_vectors, reconstruct_vectors
+from sharpstream.memory.arrays import Workspace, block_arrays
+from sharpstream.memory.context_block import KEEP, learn_vectors, surprise_vectors
 
 EMA, LOSS, WINDOWS, UPDATES = range(4)  # what `progress` keeps while one block is trained, over all its tags
 
@@ -18,6 +19,7 @@ def consolidate(
     table: Array,
     first: int,
     level: int,
+    kind: int,
     states: Array,
     noise: Array,
     hyper: Array,
@@ -26,7 +28,7 @@ def consolidate(
     w: Workspace,
     progress: Array,
 ) -> None:
-    """Slide a T-window over one tag's states, (P, H); learn from each full window while the smoothed error exceeds τ.
+    """Slide a T-window over what one tag's level below gives, (P, H); learn while the smoothed error exceeds τ.
 
     noise (windows, T, H) is added to the inputs, never to the targets; it is empty when there is none.
     """
@@ -36,7 +38,7 @@ def consolidate(
         block_arrays(m, table, first, level),
         block_arrays(v, table, first, level),
     )
-    carried = np.zeros(states.shape[1], dtype=states.dtype)
+    carried = np.zeros_like(w.states[0])
     noisy = np.empty((window, states.shape[1]), dtype=states.dtype)
     w.aligned[0] = 0
     for i in range(states.shape[0] - window + 1):
@@ -48,10 +50,10 @@ def consolidate(
                 for j in range(noisy.shape[1]):
                     noisy[t, j] += noise[i, t, j]
             w.aligned[0] = 0  # fresh noise: nothing of the last window holds
-        loss = reconstruct_vectors(bp, noisy, clean, carried, w)
+        loss = surprise_vectors(kind, bp, noisy, clean, carried, w)
         progress[EMA] = KEEP * progress[EMA] + (1.0 - KEEP) * loss
         progress[LOSS] += loss
         progress[WINDOWS] += 1
         if progress[EMA] > tau:
             progress[UPDATES] += 1
-            learn_vectors(bp, bm, bv, noisy, w, adam_step(p, hyper, lr, int(progress[UPDATES])))
+            learn_vectors(kind, bp, bm, bv, noisy, w, adam_step(p, hyper, lr, int(progress[UPDATES])))

@@ -9,12 +9,13 @@ import numpy as np
 
 from sharpstream.kernels.jit import LOWEST, Array, kernel
 from sharpstream.kernels.views import copy
-from sharpstream.memory import context_block
-from sharpstream.memory.context_block import embed_vector, encode, read_token
+from sharpstream.memory import arrays
+from sharpstream.memory.context_block import advance, read
+from sharpstream.memory.embedding import embed_lowest, embed_vector
 from sharpstream.pattern import pattern_block
 from sharpstream.pattern.pattern_block import Form, Trace, listen, mlp, modulate
 
-context_arrays = context_block.block_arrays
+context_arrays = arrays.block_arrays
 pattern_arrays = pattern_block.block_arrays
 
 
@@ -24,33 +25,38 @@ def generate(
     table: Array,
     form: Form,
     first: int,
+    kind: int,
     vectors: Array,
-    hidden: Array,
+    states: Array,
     contexts: Array,
     draws: Array,
     top_k: int,
     trace: Trace,
     logits: Array,
     embedded: Array,
+    readout: Array,
+    passed: Array,
     tokens: Array,
 ) -> None:
-    """tokens (tags, R) ← streams that start from each tag's h¹ with its c² held fixed.
+    """tokens (tags, R) ← streams that start from each tag's memory with its c² held fixed.
 
-    hidden, contexts (tags, H); draws (R, tags) choose the tokens; vectors (V, D) is empty when block 1 reads tokens.
+    states (tags, S), contexts (tags, H); draws (R, tags) choose the tokens; vectors (V, D) is empty where block 1 reads
+    tokens.
     """
     m1, f1 = context_arrays(p, table, first, LOWEST), pattern_arrays(p, table, form, LOWEST)
     cumulative = np.empty(logits.size)
-    h, new = np.empty_like(hidden[0]), np.empty_like(hidden[0])
-    for tag in range(hidden.shape[0]):
-        copy(hidden[tag], h)
+    state, new = np.empty_like(states[0]), np.empty_like(states[0])
+    for tag in range(states.shape[0]):
+        copy(states[tag], state)
         listen(f1, form, contexts[tag], trace, LOWEST)  # c² is held, so what is heard of it is heard once
         for step in range(draws.shape[0]):
-            size = modulate(f1, form, h, trace, LOWEST)
+            read(kind, state, readout)
+            size = modulate(f1, form, readout, trace, LOWEST)
             mlp(p, table, form, LOWEST, size, trace, logits)
             tokens[tag, step] = sample(logits, draws[step, tag], top_k, cumulative)
-            read_token(m1, tokens[tag, step], vectors, embedded)
-            encode(m1, embedded, h, new)
-            copy(new, h)
+            embed_lowest(m1, tokens[tag, step], vectors, embedded)
+            advance(kind, m1, embedded, state, new, passed)
+            copy(new, state)
 
 
 @kernel
@@ -91,28 +97,50 @@ def kth_largest(values: Array, k: int) -> float:
 
 
 @kernel
-def token_states(p: Array, table: Array, first: int, vectors: Array, tokens: Array, alpha: int, pushed: Array) -> None:
+def token_states(
+    p: Array,
+    table: Array,
+    first: int,
+    kind: int,
+    vectors: Array,
+    tokens: Array,
+    alpha: int,
+    embedded: Array,
+    passed: Array,
+    new: Array,
+    pushed: Array,
+) -> None:
     """pushed ← h¹ after every α-th token of one stream, from zero; tokens (R,), pushed (R // α, H)."""
     m1 = context_arrays(p, table, first, LOWEST)
-    embedded = np.empty(m1.encode_in.shape[1], dtype=p.dtype)
-    h, new = np.zeros(pushed.shape[1], dtype=p.dtype), np.empty(pushed.shape[1], dtype=p.dtype)
+    state = np.zeros_like(new)
     for step in range(pushed.shape[0] * alpha):
-        read_token(m1, tokens[step], vectors, embedded)
-        encode(m1, embedded, h, new)
-        copy(new, h)
+        embed_lowest(m1, tokens[step], vectors, embedded)
+        advance(kind, m1, embedded, state, new, passed)
+        copy(new, state)
         if (step + 1) % alpha == 0:
-            copy(h, pushed[(step + 1) // alpha - 1])
+            read(kind, state, pushed[(step + 1) // alpha - 1])
 
 
 @kernel
-def upper_states(p: Array, table: Array, first: int, level: int, below: Array, alpha: int, pushed: Array) -> None:
+def upper_states(
+    p: Array,
+    table: Array,
+    first: int,
+    level: int,
+    kind: int,
+    below: Array,
+    alpha: int,
+    embedded: Array,
+    passed: Array,
+    new: Array,
+    pushed: Array,
+) -> None:
     """pushed ← h^ℓ after every α-th of the states below, from zero; below (P, H), pushed (P // α, H)."""
     block = context_arrays(p, table, first, level)
-    embedded = np.empty(block.encode_in.shape[1], dtype=p.dtype)
-    h, new = np.zeros(pushed.shape[1], dtype=p.dtype), np.empty(pushed.shape[1], dtype=p.dtype)
+    state = np.zeros_like(new)
     for step in range(pushed.shape[0] * alpha):
         embed_vector(block, below[step], embedded)
-        encode(block, embedded, h, new)
-        copy(new, h)
+        advance(kind, block, embedded, state, new, passed)
+        copy(new, state)
         if (step + 1) % alpha == 0:
-            copy(h, pushed[(step + 1) // alpha - 1])
+            read(kind, state, pushed[(step + 1) // alpha - 1])

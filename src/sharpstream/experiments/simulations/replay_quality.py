@@ -79,7 +79,7 @@ def _wake_states(learner: Sharp, tokens: Any) -> tuple[Any, Any, float]:
     for token in tokens:
         learner.observe(int(token))
         wrong += int(not learner.correct[0])
-        hidden.append(learner.mind.hidden[0].copy())
+        hidden.append(learner.mind.states[0].copy())
         contexts.append(learner.desk.contexts[1].copy())
     return np.array(hidden), np.array(contexts), wrong / len(tokens)
 
