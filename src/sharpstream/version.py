@@ -1,3 +1,3 @@
 """The version, apart from the public names so that every layer can say it."""
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"

@@ -47,7 +47,7 @@ ARMS: dict[str, tuple[Memory, bool]] = {  # arm → (memory 1, whether it sleeps
     **{f"{kind} no sleep": (kind, False) for kind in LEARNING},
     MIXED: ("orthogonal", True),
 }
-NATS = 0.005  # bits of text within which a difference is none
+SAME_BITS = 0.005  # of text: a smaller difference is none
 READ = (2, 3, 4, 5, 6)  # the lags of the carry-over study
 
 
@@ -91,7 +91,7 @@ def findings(rows: Sequence[Row]) -> list[Finding]:
 
 def _less(claim: str, rows: Sequence[Row], where: str, arm: str, other: str) -> Finding:
     gap = difference_where_both(over_stream(rows, where, arm), over_stream(rows, where, other))
-    band = ALIKE if where.startswith("nonlinear") else NATS
+    band = ALIKE if where.startswith("nonlinear") else SAME_BITS
     return judged(claim, "-", plus_minus(gap, sign=True) or "-", [gap], Claim("below", band))
 
 
@@ -199,7 +199,7 @@ def figure(rows: Sequence[Row]) -> "Figure":
 
 
 def _legend(drawing: "Figure", axes: "Axes") -> None:
-    drawing.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=6)
+    drawing.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=7)
 
 
 def _by_regime(rows: Sequence[Row], part: str, x: str, y: str, title: str) -> "Figure":

@@ -127,4 +127,5 @@ def draw_gains(axes: "Axes", rows: Sequence[Row], name: str, trial: Trial, colou
         axes.plot(values, [place] * len(values), "o", color=colour, markersize=4)
     axes.axvline(0.0, color="black", linewidth=0.8)
     axes.set(title=trial.what, yticks=range(len(arms)), yticklabels=arms, xlabel="bits above without")
+    axes.locator_params(axis="x", nbins=5)  # four decimals need room
     axes.invert_yaxis()
