@@ -10,7 +10,7 @@ from sharpstream.config import NEVER_LEARN, AdamConfig, SharpConfig, SleepConfig
 from sharpstream.errors import ConfigError
 from sharpstream.learners.sharp import Sharp
 from sharpstream.memory.kinds import KINDS, state_size
-from sharpstream.memory.legendre import transition
+from sharpstream.memory.legendre_system import transition
 from sharpstream.reference.exchange import from_reference, to_reference
 from sharpstream.reference.sharp import ReferenceSharp
 

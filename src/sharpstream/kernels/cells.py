@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from sharpstream.kernels.adam import Step, adam_vector
+from sharpstream.kernels.cell_kinds import LSTM, RNN
 from sharpstream.kernels.elementary import tanh_inplace
 from sharpstream.kernels.jit import Array, kernel
 from sharpstream.kernels.views import clear
 
-RNN, LSTM, GRU = range(3)
-GATES = (1, 4, 3)  # pre-activations per unit
 FIRST: Any = np.int64(0)  # typed: a literal 0 would compile a function once more
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sharpstream.kernels.cells import GATES, LSTM, RNN
+from sharpstream.kernels.cell_kinds import GATES, LSTM, RNN
 from sharpstream.kernels.jit import Array
 
 CLOCKWORK = 3  # beside RNN, LSTM, GRU = 0, 1, 2

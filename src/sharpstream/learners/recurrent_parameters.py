@@ -7,7 +7,7 @@ Everything begins as PyTorch would begin it: an N(0,1) table, cells uniform in Â
 import numpy as np
 
 from sharpstream.config import ClockworkConfig, RecurrentConfig
-from sharpstream.kernels.cells import GATES, GRU, LSTM, RNN
+from sharpstream.kernels.cell_kinds import GATES, GRU, LSTM, RNN
 from sharpstream.kernels.layout import Buffer, Layout
 from sharpstream.learners import initialise
 

@@ -8,7 +8,7 @@ from sharpstream.config import SharpConfig
 from sharpstream.kernels.layout import Buffer, Layout
 from sharpstream.learners import initialise
 from sharpstream.learners.sharp_fields import trained_awake
-from sharpstream.memory.legendre import transition
+from sharpstream.memory.legendre_system import transition
 from sharpstream.memory.shapes import context_shapes
 from sharpstream.pattern.shapes import pattern_shapes
 

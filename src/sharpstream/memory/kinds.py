@@ -5,10 +5,10 @@ width; one that learns also says how badly it recalls its last T inputs (`surpri
 """
 
 from sharpstream.config import HOLD_INPUTS, NEVER_LEARN, SharpConfig
-from sharpstream.kernels.cells import GATES
-from sharpstream.kernels.cells import GRU as GRU
-from sharpstream.kernels.cells import LSTM as LSTM
-from sharpstream.kernels.cells import RNN as RNN
+from sharpstream.kernels.cell_kinds import GATES
+from sharpstream.kernels.cell_kinds import GRU as GRU
+from sharpstream.kernels.cell_kinds import LSTM as LSTM
+from sharpstream.kernels.cell_kinds import RNN as RNN
 
 DIAGONAL, ORTHOGONAL, DELAY, LEGENDRE = range(3, 7)  # beside the three cells
 KINDS = {
