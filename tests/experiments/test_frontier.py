@@ -25,8 +25,16 @@ def test_a_floor_is_judged_over_segments_of_full_length_only():
     assert (three.verdict, three.ours) == ("holds", "1.4000, 1.4010, 1.4020")
     above = frontier_page.findings([row(s, "bits", bits) for s, bits in enumerate((1.600, 1.601, 1.602))])[0]
     assert above.verdict == "differs"
-    short = frontier_page.findings([row(s, "bits", 1.4, tokens=1_000_000) for s in range(3)])[0]
-    assert short.verdict == "not run"
+    assert frontier_page.findings([row(s, "bits", 1.4, tokens=1_000_000) for s in range(3)]) == []
+
+
+def test_what_a_part_earns_is_paired_on_the_same_text():
+    """Without words the second segment is still below the first with them: only pairs show that words pay."""
+    whole, without = (1.5, 1.3, 1.4), (1.6, 1.401, 1.501)
+    rows = [row(s, "bits", bits, tokens=1_000) for s, bits in enumerate(whole)]
+    rows += [row(s, "bits", bits, arm="episodic, no words", tokens=1_000) for s, bits in enumerate(without)]
+    (words,) = frontier_page.findings(rows)
+    assert (words.claim, words.ours, words.verdict) == ("words: pays", "-0.1007 bits", "holds")
 
 
 def test_it_runs_from_a_command_without_any_corpus(tmp_path):

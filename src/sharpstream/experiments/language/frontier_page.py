@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sharpstream.evaluate.pairs import mean_interval
+from sharpstream.evaluate.pairs import difference_where_both, mean_interval
 from sharpstream.evaluate.rows import Row
 from sharpstream.evaluate.verdicts import Claim, verdict
-from sharpstream.experiments.harness import Finding
+from sharpstream.experiments.harness import Finding, judged
 from sharpstream.report.scatter import bits_against_seconds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WHOLE = "episodic"
+WHOLE, TAKEN = "episodic", "episodic, no "
+ALIKE = 0.0005  # bits: a smaller difference is none
 FLOORS = (  # arm, metric, at most
     ("episodic", "bits", 1.51),
     ("episodic", "microseconds", 50.0),
@@ -83,13 +84,29 @@ def page(rows: Sequence[Row]) -> str:
 
 
 def findings(rows: Sequence[Row]) -> list[Finding]:
-    """The floors, on segments of ten million characters; from one segment comes no verdict."""
-    full = [row for row in rows if row["tokens"] >= FLOOR_TOKENS]
+    """The floors where ten million characters were read, and what each part earns, paired on the same text."""
+    return [*_floors([row for row in rows if row["tokens"] >= FLOOR_TOKENS]), *_parts(rows)]
+
+
+def _floors(full: Sequence[Row]) -> list[Finding]:
+    """From one segment comes no verdict."""
     found = []
-    for arm, metric, most in FLOORS:
+    for arm, metric, most in FLOORS if full else ():
         values = by_segment(full, arm, metric)
         gap = mean_interval([value - most for value in values.values()]) if values else None
         shown = ", ".join(f"{values[segment]:.4f}" for segment in sorted(values)) or "-"
         claim = f"{arm}, 10M characters: {metric} at most {most:g}"
         found.append(Finding(claim, "-", shown, verdict([gap], Claim("below"))))
+    return found
+
+
+def _parts(rows: Sequence[Row]) -> list[Finding]:
+    """The whole learner against itself without a part."""
+    whole, parts = by_segment(rows, WHOLE, "bits"), {"episodic fast": "network"}
+    parts |= {arm: arm.removeprefix(TAKEN) for arm in arms_of(rows) if arm.startswith(TAKEN)}
+    found = []
+    for arm, part in parts.items():
+        gap = difference_where_both(whole, by_segment(rows, arm, "bits"))
+        if gap is not None:
+            found.append(judged(f"{part}: pays", "-", f"{gap.mean:+.4f} bits", [gap], Claim("below", ALIKE)))
     return found
