@@ -182,7 +182,7 @@ def _microseconds(rows: Sequence[Row], phase: str) -> str | None:
 def figure(rows: Sequence[Row]) -> "Figure":
     """Does training pay, does sleep pay? Wrong guesses along each rule's stream."""
     rules = sorted({row["where"] for row in rows if row["part"] == "rule"}) or ["nonlinear"]
-    drawing = new_figure(5.0 * len(rules), 4.8)
+    drawing = new_figure(max(5.0 * len(rules), 9.0), 4.8)
     panels = drawing.subplots(1, len(rules), sharey=True, squeeze=False)[0]
     for axes, where in zip(panels, rules, strict=True):
         for arm, (kind, sleeps) in ARMS.items():
@@ -194,12 +194,12 @@ def figure(rows: Sequence[Row]) -> "Figure":
         axes.set(title=where, ylim=(0.19, 0.42))
         token_axis(axes)
     panels[0].set_ylabel("share of wrong guesses")
-    _legend(drawing, panels[0])
+    _legend(drawing, panels[0], 5)
     return drawing
 
 
-def _legend(drawing: "Figure", axes: "Axes") -> None:
-    drawing.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=7)
+def _legend(drawing: "Figure", axes: "Axes", columns: int) -> None:
+    drawing.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=columns)
 
 
 def _by_regime(rows: Sequence[Row], part: str, x: str, y: str, title: str) -> "Figure":
@@ -212,7 +212,7 @@ def _by_regime(rows: Sequence[Row], part: str, x: str, y: str, title: str) -> "F
             draw_quartiles(axes, here, "at", "value", colour=colour, label=kind, line=line)
         axes.set(title=regime, xlabel=x)
     panels[0].set_ylabel(y)
-    _legend(drawing, panels[0])
+    _legend(drawing, panels[0], len(COLOURS))
     drawing.suptitle(title)
     return drawing
 
