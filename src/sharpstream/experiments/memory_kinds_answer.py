@@ -10,7 +10,6 @@ from sharpstream.evaluate.rows import Row
 from sharpstream.evaluate.verdicts import DIFFERS, HOLDS, NO_DIFFERENCE, NOT_DECIDED, NOT_RUN, verdict
 from sharpstream.experiments.language.tables import plus_minus
 from sharpstream.experiments.memory_kinds_page import (
-    ALIKE,
     KINDS,
     MIXED,
     SAME_BITS,
@@ -22,7 +21,7 @@ from sharpstream.experiments.memory_kinds_page import (
     sleepers,
     streams,
 )
-from sharpstream.experiments.simulations.common import select
+from sharpstream.experiments.simulations.common import ALIKE, select
 
 WORDS = {HOLDS: "yes", NO_DIFFERENCE: "no difference", DIFFERS: "no, it costs", NOT_DECIDED: "not decided"}
 

@@ -144,7 +144,10 @@ def lean_kernel(function: Function) -> Function:
     return compiled
 
 
+_inline: Any = numba.njit(inline="always")
+
+
 def inlined(function: Function) -> Function:
     """Part of whatever kernel calls it, before types are known: a lean kernel gets a view from it, a call could not."""
-    compiled: Function = numba.njit(inline="always")(function)
+    compiled: Function = _inline(function)
     return compiled
