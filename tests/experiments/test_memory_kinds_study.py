@@ -2,9 +2,10 @@
 
 import pytest
 
-from sharpstream.experiments import memory_kinds, memory_kinds_page
+from sharpstream.experiments import memory_kinds_figures, memory_kinds_page
 from sharpstream.experiments.harness import Job
 from sharpstream.experiments.memory_kinds import config_of, jobs, with_memory, work
+from sharpstream.experiments.memory_kinds_answer import answer
 from sharpstream.experiments.memory_kinds_page import ARMS, KINDS, MIXED, findings
 from sharpstream.experiments.recipes import acceleration
 
@@ -25,8 +26,9 @@ def test_every_question_gives_rows_pictures_a_table_and_verdicts(tmp_path):
     rows = rows_of(wanted, tmp_path)
     assert {row["part"] for row in rows} == {"speed", "read-out", "geometry", "drift", "rule", "text"}
     assert not list(tmp_path.iterdir()), "runs are let go when their rows are kept"
-    assert len(memory_kinds.figures(rows)) == 4
-    assert memory_kinds_page.figure(rows).axes
+    named = ("training", "sleep", "text", "read-out", "geometry", "drift")
+    assert set(memory_kinds_figures.figures(rows)) == {f"memory-kinds-{name}" for name in named}
+    assert memory_kinds_figures.figure(rows).axes
     page = memory_kinds_page.page(rows)
     assert all(f"| {arm} |" in page for arm in ("rnn", "orthogonal", "delay", "rnn no sleep", MIXED))
     claims = {finding.claim for finding in findings(rows)}
@@ -67,3 +69,20 @@ def test_verdicts_compare_seed_by_seed():
     verdicts = {finding.claim: finding.verdict for finding in findings(rows)}
     assert verdicts["sleep pays for rnn on nonlinear(6)"] == "holds"
     assert verdicts["training memory 1 pays on nonlinear(6)"] == "not run"
+
+
+def test_the_first_words_answer_each_question_by_its_verdict():
+    arms = {"rnn": (0.25, 0.0), "rnn no sleep": (0.3, 0.0), "gru": (0.25, 0.001), "gru no sleep": (0.25, 0.03)}
+    arms |= {"orthogonal": (0.3, 0.001), "delay": (0.33, 0.0)}
+    rows = [row(arm, seed, value + step * seed) for arm, (value, step) in arms.items() for seed in range(3)]
+    words = answer(rows)
+    assert "- nonlinear(6): **no difference** (-0.001 ± 0.002)." in words, "training"
+    assert "**yes** for rnn -0.050 ± 0.000; **not decided** for gru -0.029" in words, "sleep"
+    assert "**rnn** has the least (0.250), better than orthogonal, delay; not shown to be better than gru" in words
+    assert "read-out finds in it of the last tokens, random stream: not run yet" in words
+
+
+def test_one_seed_chooses_no_memory():
+    words = answer([row("rnn", 0, 0.2), row("gru", 0, 0.3), row("rnn no sleep", 0, 0.3)])
+    assert "- nonlinear(6): **not decided**, one seed (least: rnn, 0.200)." in words
+    assert "**not decided** for rnn -0.100, one seed" in words

@@ -107,6 +107,8 @@ class Experiment:
     """Further pictures by the name of their file."""
     page: Callable[[Sequence[Row]], str] = lambda rows: ""
     """What RESULTS.md says beside the claims: tables in Markdown."""
+    answer: Callable[[Sequence[Row]], str] = lambda rows: ""
+    """Its first words, where the claims sorted by verdict would not answer what was asked; not at the scale `quick`."""
 
 
 def experiment_named(name: str) -> Experiment:
@@ -284,7 +286,8 @@ def results_page(
 ) -> str:
     """RESULTS.md: the answer, the command, published beside ours, the experiment's own tables, the pictures."""
     findings = shown_findings(experiment, rows)
-    lines = [f"# {experiment.name}: {experiment.title}", "", *_paragraph(answer(findings)), f"`{command}`", ""]
+    own = experiment.answer(rows) if rows[0]["scale"] != "quick" else ""
+    lines = [f"# {experiment.name}: {experiment.title}", "", *_paragraph(own or answer(findings)), f"`{command}`", ""]
     if done[0] < done[1]:
         lines += [f"**Not finished: {done[0]} of {done[1]} jobs.** Repeat the command to go on.", ""]
     lines += ["| claim | published | here | verdict |", "|---|---|---|---|"]

@@ -6,7 +6,7 @@ without sleep, text, and its cost. Arms share seeds, streams, width and everythi
 
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,11 @@ from sharpstream.evaluate.geometry import kept_distance
 from sharpstream.evaluate.probe_linear import read_out_lags
 from sharpstream.evaluate.rows import Cells
 from sharpstream.evaluate.timing import Work, in_turn, learning
+from sharpstream.experiments import memory_kinds_figures as drawn
 from sharpstream.experiments import memory_kinds_page as shown
 from sharpstream.experiments import recipes
 from sharpstream.experiments.harness import Experiment, Job
+from sharpstream.experiments.memory_kinds_answer import answer
 from sharpstream.experiments.memory_kinds_page import ARMS, KINDS, MIXED
 from sharpstream.experiments.simulations.common import error_curve
 from sharpstream.experiments.simulations.memory_carryover import REGIMES
@@ -181,20 +183,15 @@ def _speed(s: Mapping[str, Any], directory: Path) -> list[Cells]:
 ASKED = {"block": _block, "drift": _drift, "rule": _rule, "text": _text, "speed": _speed}
 
 
-def figures(rows: Sequence[Any]) -> dict[str, Any]:
-    """One picture a question beside the first."""
-    parts = {row["part"] for row in rows}
-    return {f"memory-kinds-{part}": draw(rows) for part, draw in shown.FIGURES.items() if part in parts}
-
-
 EXPERIMENT = Experiment(
     name="memory-kinds",
     title="which memory, and does training it pay",
     jobs=jobs,
     work=work,
-    figure=shown.figure,
+    figure=drawn.figure,
     findings=shown.findings,
-    more_figures=figures,
+    more_figures=drawn.figures,
     page=shown.page,
+    answer=answer,
     runs=runs,
 )

@@ -1,34 +1,23 @@
-"""What the `memory-kinds` study shows: one picture a question, one table, and the claims with their verdicts.
+"""What the `memory-kinds` study says: the claims with their verdicts, and one table.
 
 In come its long rows (part, where, arm, seed, at, value). Sleep, training and kinds are compared seed by seed, on the
 mean over a whole stream: how soon and how well in one number that nobody can choose afterwards.
+`memory_kinds_answer.py` puts the verdicts into words, `memory_kinds_figures.py` draws.
 """
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
 from sharpstream.config import NEVER_LEARN, Memory
-from sharpstream.evaluate.pairs import difference_where_both, estimate_of
+from sharpstream.evaluate.pairs import Estimate, difference_where_both, estimate_of
 from sharpstream.evaluate.rows import Row
 from sharpstream.evaluate.verdicts import Claim
 from sharpstream.experiments.harness import Finding, judged
 from sharpstream.experiments.language.tables import plus_minus
-from sharpstream.experiments.simulations.common import (
-    ALIKE,
-    by_seed,
-    draw_error_levels,
-    draw_quartiles,
-    select,
-    token_axis,
-)
+from sharpstream.experiments.simulations.common import ALIKE, by_seed, select
 from sharpstream.report.grid import Grid, markdown
-from sharpstream.report.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, new_figure, styled
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from sharpstream.report.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION
 
 COLOURS: dict[Memory, str] = {
     "rnn": VERMILLION,
@@ -89,10 +78,19 @@ def findings(rows: Sequence[Row]) -> list[Finding]:
     return [*_training(rows), *_sleep(rows), *_kinds(rows)]
 
 
+def gap(rows: Sequence[Row], where: str, arm: str, other: str) -> Estimate | None:
+    """How much less of wrong guesses or bits an arm has than another on this stream, paired by seed; below 0: less."""
+    return difference_where_both(over_stream(rows, where, arm), over_stream(rows, where, other))
+
+
+def less(where: str) -> Claim:
+    """That the one has less than the other, with the band of this stream."""
+    return Claim("below", ALIKE if where.startswith("nonlinear") else SAME_BITS)
+
+
 def _less(claim: str, rows: Sequence[Row], where: str, arm: str, other: str) -> Finding:
-    gap = difference_where_both(over_stream(rows, where, arm), over_stream(rows, where, other))
-    band = ALIKE if where.startswith("nonlinear") else SAME_BITS
-    return judged(claim, "-", plus_minus(gap, sign=True) or "-", [gap], Claim("below", band))
+    found = gap(rows, where, arm, other)
+    return judged(claim, "-", plus_minus(found, sign=True) or "-", [found], less(where))
 
 
 def _training(rows: Sequence[Row]) -> list[Finding]:
@@ -116,20 +114,29 @@ def _sleep(rows: Sequence[Row]) -> list[Finding]:
     """Each kind that learns, with and without sleep from the same start; and sleep above a memory that never learns."""
     found = []
     for where in streams(rows):
-        for kind in LEARNING:
-            if over_stream(rows, where, f"{kind} no sleep"):
-                found.append(_less(f"sleep pays for {kind} on {where}", rows, where, kind, f"{kind} no sleep"))
-        if over_stream(rows, where, MIXED):
-            claim = f"trained upper memories pay above an untrained one on {where}"
-            found.append(_less(claim, rows, where, MIXED, "orthogonal"))
+        for kind, (arm, other) in sleepers(rows, where).items():
+            claim = f"sleep pays for {kind} on {where}"
+            if arm == MIXED:
+                claim = f"trained upper memories pay above an untrained one on {where}"
+            found.append(_less(claim, rows, where, arm, other))
     return found
 
 
+def sleepers(rows: Sequence[Row], where: str) -> dict[str, tuple[str, str]]:
+    """Name → (the arm that sleeps, the same that does not), of those that were asked on this stream."""
+    pairs = {kind: (kind, f"{kind} no sleep") for kind in LEARNING} | {MIXED: (MIXED, "orthogonal")}
+    return {
+        name: (arm, other)
+        for name, (arm, other) in pairs.items()
+        if over_stream(rows, where, arm if arm == MIXED else other)
+    }
+
+
 def _kinds(rows: Sequence[Row]) -> list[Finding]:
-    """Every other kind against the paper's, on the hardest rule and on text."""
+    """Every other kind against the paper's."""
     return [
         _less(f"{kind} beats rnn on {where}", rows, where, kind, "rnn")
-        for where in streams(rows)[-2:]
+        for where in streams(rows)
         for kind in KINDS
         if kind != "rnn" and over_stream(rows, where, kind)
     ]
@@ -146,7 +153,7 @@ def page(rows: Sequence[Row]) -> str:
         cells += [plus_minus(estimate_of(over_stream(rows, where, arm).values())) for where in places]
         cells += [plus_minus(estimate_of(at_end(_predicted(rows, where, arm)).values())) for where in places]
         speeds = select(rows, part="speed", arm=arm)
-        cells += [_microseconds(speeds, phase) for phase in ("memory at rest", "memory learns")]
+        cells += [_shown(microseconds(speeds, phase)) for phase in ("memory at rest", "memory learns")]
         if any(cells):
             lines.append((arm, *cells))
     columns = (
@@ -173,96 +180,11 @@ def _late_drift(rows: Sequence[Row], arm: str) -> str | None:
     return plus_minus(estimate_of(at_end(select(rows, part="drift", arm=arm)).values()))
 
 
-def _microseconds(rows: Sequence[Row], phase: str) -> str | None:
+def microseconds(rows: Sequence[Row], phase: str) -> float | None:
+    """Processor time a token in this phase of one arm's rows of the part `speed`."""
     taken = [row["value"] for row in select(rows, where=phase)]
-    return f"{np.median(taken):.1f}" if taken else None
+    return float(np.median(taken)) if taken else None
 
 
-@styled
-def figure(rows: Sequence[Row]) -> "Figure":
-    """Does training pay, does sleep pay? Wrong guesses along each rule's stream."""
-    rules = sorted({row["where"] for row in rows if row["part"] == "rule"}) or ["nonlinear"]
-    drawing = new_figure(max(5.0 * len(rules), 9.0), 4.8)
-    panels = drawing.subplots(1, len(rules), sharey=True, squeeze=False)[0]
-    for axes, where in zip(panels, rules, strict=True):
-        for arm, (kind, sleeps) in ARMS.items():
-            colour = SKY if arm == MIXED else COLOURS[kind]
-            line = "-" if sleeps or kind in NEVER_LEARN else ":"
-            part = select(rows, part="rule", where=where, arm=arm)
-            draw_quartiles(axes, part, "at", "value", colour=colour, label=arm, line=line)
-        draw_error_levels(axes)
-        axes.set(title=where, ylim=(0.19, 0.42))
-        token_axis(axes)
-    panels[0].set_ylabel("share of wrong guesses")
-    _legend(drawing, panels[0], 5)
-    return drawing
-
-
-def _legend(drawing: "Figure", axes: "Axes", columns: int) -> None:
-    drawing.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=columns)
-
-
-def _by_regime(rows: Sequence[Row], part: str, x: str, y: str, title: str) -> "Figure":
-    drawing = new_figure(11.0, 4.2)
-    panels = drawing.subplots(1, 3, sharey=True)
-    for axes, regime in zip(panels, ("random", "nonlinear", "linear"), strict=True):
-        for kind, colour in COLOURS.items():
-            here = select(rows, part=part, where=regime, arm=kind)
-            line = "--" if kind in NEVER_LEARN else "-"
-            draw_quartiles(axes, here, "at", "value", colour=colour, label=kind, line=line)
-        axes.set(title=regime, xlabel=x)
-    panels[0].set_ylabel(y)
-    _legend(drawing, panels[0], len(COLOURS))
-    drawing.suptitle(title)
-    return drawing
-
-
-@styled
-def read_out_figure(rows: Sequence[Row]) -> "Figure":
-    """How far back each memory can be read."""
-    title = "What a memory still knows (dashed: never trained); median and interquartile range"
-    return _by_regime(rows, "read-out", "tokens back (0 = the last one)", "error of a linear read-out", title)
-
-
-@styled
-def geometry_figure(rows: Sequence[Row]) -> "Figure":
-    """How far each memory keeps distances."""
-    title = "How far distances between states keep distances between sequences (1: all, 0: some sequences are lost)"
-    return _by_regime(rows, "geometry", "span s, tokens", "1/C", title)
-
-
-def _along(rows: Sequence[Row], part: str, y: str, title: str) -> "Figure":
-    drawing = new_figure(7.5, 4.6)
-    axes = drawing.subplots()
-    for arm, (kind, sleeps) in ARMS.items():
-        line = "-" if sleeps else "--" if kind in NEVER_LEARN else ":"
-        here = select(rows, part=part, arm=arm)
-        draw_quartiles(axes, here, "at", "value", colour=COLOURS[kind], label=arm, line=line)
-    axes.set(title=title, ylabel=y)
-    token_axis(axes)
-    axes.legend(ncols=2)
-    return drawing
-
-
-@styled
-def drift_figure(rows: Sequence[Row]) -> "Figure":
-    """How far the states of a fixed sequence move."""
-    drawing = _along(
-        rows, "drift", "share of a state's length (0 below the lowest tick)", "Drift in 2000 tokens, gated"
-    )
-    drawing.axes[0].set_yscale("symlog", linthresh=1e-4)
-    return drawing
-
-
-@styled
-def text_figure(rows: Sequence[Row]) -> "Figure":
-    """Bits along the text."""
-    return _along(rows, "text", "bits a character", "Text, width 128, on-tick: median and interquartile range")
-
-
-FIGURES: dict[str, Callable[[Sequence[Row]], "Figure"]] = {
-    "read-out": read_out_figure,
-    "geometry": geometry_figure,
-    "drift": drift_figure,
-    "text": text_figure,
-}
+def _shown(value: float | None) -> str | None:
+    return None if value is None else f"{value:.1f}"

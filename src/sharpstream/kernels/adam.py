@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.kernels.linear import add_transposed
 from sharpstream.kernels.views import clear
 
@@ -29,7 +29,7 @@ class Step(NamedTuple):
     rate: Any  # lr: the size of a step without a first moment
 
 
-@kernel
+@lean_kernel
 def adam_step(like: Array, hyper: Array, lr: float, t: int) -> Step:
     """The scalars of step t ≥ 1 at this learning rate; hyper = (β1, β2, eps, decay), `like` carries the dtype."""
     kind = like.dtype.type
@@ -42,7 +42,7 @@ def adam_step(like: Array, hyper: Array, lr: float, t: int) -> Step:
     )  # fmt: skip
 
 
-@kernel
+@lean_kernel
 def adam_vector(p: Array, m: Array, v: Array, g: Array, s: Step) -> None:
     """One step on a vector of parameters with gradient g; p, m, v, g (n,)."""
     for j in range(p.size):
@@ -54,7 +54,7 @@ def adam_vector(p: Array, m: Array, v: Array, g: Array, s: Step) -> None:
         p[j] -= s.size * first / (np.sqrt(second) * s.root + s.eps)
 
 
-@kernel
+@lean_kernel
 def adam_outer(p: Array, m: Array, v: Array, delta: Array, x: Array, s: Step) -> None:
     """One step on a matrix with gradient δ xᵀ; p (rows, columns), δ (rows,), x (columns,)."""
     for i in range(p.shape[0]):
@@ -68,7 +68,7 @@ def adam_outer(p: Array, m: Array, v: Array, delta: Array, x: Array, s: Step) ->
             p[i, j] -= s.size * first / (np.sqrt(second) * s.root + s.eps)
 
 
-@kernel
+@lean_kernel
 def adam_outer_backward(p: Array, m: Array, v: Array, delta: Array, x: Array, back: Array, s: Step) -> None:
     """`adam_outer`, and back ← pᵀδ with the weights as they were before the step; back (columns,).
 
@@ -82,7 +82,7 @@ def adam_outer_backward(p: Array, m: Array, v: Array, delta: Array, x: Array, ba
         adam_outer(p[start:end], m[start:end], v[start:end], delta[start:end], x, s)
 
 
-@kernel
+@lean_kernel
 def adam_outers(p: Array, m: Array, v: Array, deltas: Array, xs: Array, row: Array, s: Step) -> None:
     """One step with gradient Σ_t δ_t x_tᵀ; deltas (T, rows), xs (T, columns), row (≥ columns,) is scratch."""
     if xs.shape[0] == 4:  # the paper's T: the sum stays in registers
@@ -98,7 +98,7 @@ def adam_outers(p: Array, m: Array, v: Array, deltas: Array, xs: Array, row: Arr
         adam_vector(p[i], m[i], v[i], g, s)
 
 
-@kernel
+@lean_kernel
 def _adam_four_outers(p: Array, m: Array, v: Array, deltas: Array, xs: Array, s: Step) -> None:
     for i in range(p.shape[0]):
         d0, d1, d2, d3 = deltas[0, i], deltas[1, i], deltas[2, i], deltas[3, i]

@@ -11,13 +11,13 @@ import numpy as np
 from sharpstream.kernels.adam import Step, adam_vector
 from sharpstream.kernels.cell_kinds import LSTM, RNN
 from sharpstream.kernels.elementary import tanh_inplace
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.kernels.views import clear
 
 FIRST: Any = np.int64(0)  # typed: a literal 0 would compile a function once more
 
 
-@kernel
+@lean_kernel
 def cell_forward(
     kind: int,
     given: Array,
@@ -68,7 +68,7 @@ def cell_forward(
         new_state[i] = candidate[i] + gates[n + i] * (state[i] - candidate[i])
 
 
-@kernel
+@lean_kernel
 def cell_backward(
     kind: int,
     recurrent: Array,
@@ -112,7 +112,7 @@ def cell_backward(
             back[i] *= keep
 
 
-@kernel
+@lean_kernel
 def window_affine(weight: Array, bias: Array, xs: Array, outs: Array, count: int) -> None:
     """outs[t] ← W xs[t] + b for the first `count` positions; W (rows, columns) is read once."""
     for i in range(weight.shape[0]):
@@ -125,7 +125,7 @@ def window_affine(weight: Array, bias: Array, xs: Array, outs: Array, count: int
             outs[t, i] = total + bias[i]
 
 
-@kernel
+@lean_kernel
 def window_step(
     p: Array,
     m: Array,
@@ -171,7 +171,7 @@ def window_step(
             weights[j] -= s.size * mean / (np.sqrt(square) * s.root + s.eps)
 
 
-@kernel
+@lean_kernel
 def window_bias_step(p: Array, m: Array, v: Array, deltas: Array, first_row: int, row: Array, s: Step) -> None:
     """One Adam step with the gradient Σ_t δ_t; p (rows,) meets deltas[t, first_row:], row (≥ rows,) is scratch."""
     g = row[: p.size]
@@ -183,7 +183,7 @@ def window_bias_step(p: Array, m: Array, v: Array, deltas: Array, first_row: int
     adam_vector(p, m, v, g, s)
 
 
-@kernel
+@lean_kernel
 def table_step(p: Array, m: Array, v: Array, tokens: Array, deltas: Array, row: Array, s: Step) -> None:
     """One Adam step on a table (V, E): every row moves on its moments, the window's rows also on deltas (T, E)."""
     g = row[: p.shape[1]]

@@ -60,7 +60,8 @@ if not os.environ.get("NUMBA_CACHE_DIR"):
 # Sums may be reassociated and multiplied-and-added in one step (that is what vectorises a dot product); NaN and
 # infinity keep their meaning, because numerical safety looks for them. nogil lets a progress display breathe.
 OPTIONS: Any = {"error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz"}, "boundscheck": False}
-_compile = numba.njit(cache=True, nogil=True, **OPTIONS)
+_counting: Any = {**OPTIONS, "_nrt": True}  # said outright: else it is inherited from the kernel that calls first
+_compile = numba.njit(cache=True, nogil=True, **_counting)
 
 
 class Exactness:
@@ -135,7 +136,18 @@ def lean_kernel(function: Function) -> Function:
     """A kernel that makes no arrays, only reads and writes those it is given: nothing counts references to them.
 
     Where arrays travel in a NamedTuple, Numba counts up and down at every access, by an atomic instruction: half the
-    time of the episodic learner's loop went there.
+    time of the episodic learner's loop went there, and of a step of SHARP's cheapest memories nearly all. Views that it
+    cuts are borrowed: it may return a tuple of them to another lean kernel, never to a counting one, which would count
+    them down.
     """
     compiled: Function = _compile_lean(function)
+    return compiled
+
+
+_inline: Any = numba.njit(inline="always")
+
+
+def inlined(function: Function) -> Function:
+    """Part of whatever kernel calls it, before types are known: a lean kernel gets a view from it, a call could not."""
+    compiled: Function = _inline(function)
     return compiled

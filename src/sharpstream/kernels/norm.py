@@ -5,13 +5,13 @@ import math
 import numpy as np
 
 from sharpstream.kernels.elementary import exp_shifted
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import Array, lean_kernel
 
 EPS = 1e-5
 LN2 = math.log(2.0)
 
 
-@kernel
+@lean_kernel
 def layer_norm(x: Array, weight: Array, bias: Array, hat: Array, out: Array) -> float:
     """hat ← (x − mean) / √(var + eps), out ← weight · hat + bias; returns 1/√(var + eps) for the backward pass."""
     kind = x.dtype.type
@@ -29,7 +29,7 @@ def layer_norm(x: Array, weight: Array, bias: Array, hat: Array, out: Array) -> 
     return scale
 
 
-@kernel
+@lean_kernel
 def layer_norm_backward(hat: Array, scale: float, weight: Array, delta: Array, back: Array) -> None:
     """back ← gradient of the input, from the gradient δ of the output."""
     kind = hat.dtype.type
@@ -43,7 +43,7 @@ def layer_norm_backward(hat: Array, scale: float, weight: Array, delta: Array, b
         back[i] = scale * (delta[i] * weight[i] - mean - hat[i] * aligned)
 
 
-@kernel
+@lean_kernel
 def softmax(logits: Array, p: Array) -> float:
     """p ← softmax of the logits; returns log Σ e^logit."""
     top = logits[0]

@@ -8,7 +8,7 @@ import math
 from typing import NamedTuple
 
 from sharpstream.kernels.adam import adam_step
-from sharpstream.kernels.jit import LOWEST, Array, kernel
+from sharpstream.kernels.jit import LOWEST, Array, lean_kernel
 from sharpstream.kernels.norm import LN2, softmax
 from sharpstream.kernels.views import clear, copy, shift
 from sharpstream.memory import arrays, embedding
@@ -26,7 +26,7 @@ from sharpstream.memory.drowsiness import drowsy
 from sharpstream.pattern import pattern_block
 from sharpstream.pattern.pattern_block import Form, Scratch, Trace
 
-context_arrays, embed_lowest, embed_vector = arrays.block_arrays, embedding.embed_lowest, embedding.embed_vector
+context_arrays, embed_lowest, embed_vector = arrays.borrowed_arrays, embedding.embed_lowest, embedding.embed_vector
 NOBODY = 0  # no level is deaf
 
 
@@ -109,7 +109,7 @@ class Desk(NamedTuple):
     failed: Array  # (1,): 1 when a loss was not finite
 
 
-@kernel
+@lean_kernel
 def wake(model: Model, mind: Mind, desk: Desk, tokens: Array, bits: Array, correct: Array) -> int:
     """Learn from tokens until they end, or sleep is due, or a loss is not finite; returns how many were taken.
 
@@ -145,14 +145,14 @@ def wake(model: Model, mind: Mind, desk: Desk, tokens: Array, bits: Array, corre
     return tokens.size
 
 
-@kernel
+@lean_kernel
 def score(logits: Array, p: Array, x: int) -> float:
     """1. bits of x_t under p̂_t, which was computed before x_t was seen; p ← p̂_t."""
     log_total = softmax(logits, p)
     return (float(log_total) - float(logits[x])) / LN2
 
 
-@kernel
+@lean_kernel
 def is_top(logits: Array, x: int) -> bool:
     """Whether x is the most probable token (the first of equals)."""
     best = 0
@@ -162,7 +162,7 @@ def is_top(logits: Array, x: int) -> bool:
     return best == x
 
 
-@kernel
+@lean_kernel
 def credit(model: Model, mind: Mind, desk: Desk, x: int) -> None:
     """2. one Adam step on every pattern block, bottom-up, block ℓ at lr·γ^(ℓ−1); no context block is touched.
 
@@ -195,7 +195,7 @@ def credit(model: Model, mind: Mind, desk: Desk, x: int) -> None:
         period *= model.alpha
 
 
-@kernel
+@lean_kernel
 def reconstruct(model: Model, mind: Mind, desk: Desk, x: int) -> bool:
     """3. reconstruct the window ending in x_t; if the smoothed error exceeds τ, learn from it and tag the step."""
     if not model.learns:
@@ -228,7 +228,7 @@ def reconstruct(model: Model, mind: Mind, desk: Desk, x: int) -> bool:
     return True
 
 
-@kernel
+@lean_kernel
 def surprised(loss: float, tau: float, i: int, ema: Array, total: Array, count: Array, updates: Array) -> bool:
     """The gate of level i + 1: smooth the reconstruction error, and count an update if it exceeds τ."""
     ema[i] = KEEP * ema[i] + (1.0 - KEEP) * loss
@@ -240,7 +240,7 @@ def surprised(loss: float, tau: float, i: int, ema: Array, total: Array, count: 
     return True
 
 
-@kernel
+@lean_kernel
 def unexpected(bits: float, expected: Array, tau: float) -> bool:
     """The other reason to tag: the loss of x_t exceeds the smoothed one, and τ (both in nats)."""
     loss = bits * LN2
@@ -249,7 +249,7 @@ def unexpected(bits: float, expected: Array, tau: float) -> bool:
     return rare
 
 
-@kernel
+@lean_kernel
 def remember(model: Model, mind: Mind, desk: Desk, x: int, learn: bool) -> int:
     """4. advance the memories bottom-up in the same step, level ℓ every α^(ℓ−1) steps; returns the highest that did."""
     mind.clock[0] += 1
@@ -273,7 +273,7 @@ def remember(model: Model, mind: Mind, desk: Desk, x: int, learn: bool) -> int:
     return model.levels
 
 
-@kernel
+@lean_kernel
 def reconstruct_upper(model: Model, mind: Mind, desk: Desk, level: int) -> None:
     """The wake-only arm: block ℓ learns from its own window whenever its clock ticks."""
     i = level - 1
@@ -294,7 +294,7 @@ def reconstruct_upper(model: Model, mind: Mind, desk: Desk, level: int) -> None:
         learn_vectors(kind, p, m, v, window, desk.upper, s)
 
 
-@kernel
+@lean_kernel
 def look_ahead(model: Model, mind: Mind, desk: Desk, learning: bool, deaf: int) -> None:
     """5. contexts c^L … c² top-down, then the logits of p̂_{t+1}; what nothing has changed since is kept.
 
@@ -317,7 +317,7 @@ def look_ahead(model: Model, mind: Mind, desk: Desk, learning: bool, deaf: int) 
     desk.stale[0] = 0
 
 
-@kernel
+@lean_kernel
 def add_to_mean(desk: Desk, context: Array) -> None:
     """One more context into the running mean; each stands for equally many tokens."""
     desk.moves[0] += 1
@@ -325,7 +325,7 @@ def add_to_mean(desk: Desk, context: Array) -> None:
         desk.mean[j] += (context[j] - desk.mean[j]) / context.dtype.type(desk.moves[0])
 
 
-@kernel
+@lean_kernel
 def tag(mind: Mind, desk: Desk) -> None:
     """6. keep (memory 1's state, c²) in the ring; the oldest gives way."""
     copy(mind.states[0], mind.tags_state[mind.tag_next[0]])
@@ -337,7 +337,7 @@ def tag(mind: Mind, desk: Desk) -> None:
     desk.tagging[0] = 0
 
 
-@kernel
+@lean_kernel
 def score_frozen(
     model: Model, mind: Mind, desk: Desk, tokens: Array, every: int, deaf: int, bits: Array, correct: Array
 ) -> None:
@@ -357,7 +357,7 @@ def score_frozen(
         desk.stale[0] = remember(model, mind, desk, tokens[i], False)
 
 
-@kernel
+@lean_kernel
 def walk(model: Model, mind: Mind, desk: Desk, tokens: Array, level: int, readouts: Array) -> None:
     """readouts ← h^ℓ after each token, learning off. `mind` and `desk` are copies; readouts (n, H)."""
     for i in range(tokens.size):

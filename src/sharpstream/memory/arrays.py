@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sharpstream.config import SharpConfig
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import Array, inlined, kernel, lean_kernel
+from sharpstream.kernels.lanes import LANES
 from sharpstream.kernels.views import matrix, vector
-from sharpstream.memory.kinds import gate_rows, state_size
+from sharpstream.memory.kinds import gate_rows, slots, state_size
 from sharpstream.memory.shapes import ARRAYS_PER_BLOCK, target_size
 
 
@@ -57,9 +58,12 @@ class Workspace(NamedTuple):
 
 
 def passed_size(config: SharpConfig, level: int) -> int:
-    """How many numbers a step of block ℓ leaves for its gradient: those that `gated.py` and `diagonal.py` name."""
+    """How many numbers a step of block ℓ leaves for its gradient or works on: those that its file names."""
     rows, cells = gate_rows(config, level), 2 * config.width
-    return {"gru": 3 * rows, "lstm": 3 * rows + cells, "diagonal": 2 * rows}.get(config.memory_of(level), 0)
+    orders, wide = slots(config), -(-config.embedding // LANES) * LANES
+    kinds = {"gru": 3 * rows, "lstm": 3 * rows + cells, "diagonal": 2 * rows}
+    kinds["legendre"] = orders * wide + orders * config.embedding + wide
+    return kinds.get(config.memory_of(level), 0)
 
 
 def make_workspace(config: SharpConfig, vocabulary: int, level: int) -> Workspace:
@@ -90,9 +94,8 @@ def make_workspace(config: SharpConfig, vocabulary: int, level: int) -> Workspac
     )
 
 
-@kernel
-def block_arrays(buffer: Array, table: Array, first: int, level: int) -> Arrays:
-    """Block ℓ's views into a buffer; `first` is the layout row where context blocks begin."""
+@inlined
+def _cut(buffer: Array, table: Array, first: int, level: int) -> Arrays:
     r = first + (level - 1) * ARRAYS_PER_BLOCK
     return Arrays(
         matrix(buffer, table, r),
@@ -108,3 +111,15 @@ def block_arrays(buffer: Array, table: Array, first: int, level: int) -> Arrays:
         matrix(buffer, table, r + 10),
         vector(buffer, table, r + 11),
     )
+
+
+@kernel
+def block_arrays(buffer: Array, table: Array, first: int, level: int) -> Arrays:
+    """Block ℓ's views into a buffer; `first` is the layout row where context blocks begin."""
+    return _cut(buffer, table, first, level)
+
+
+@lean_kernel
+def borrowed_arrays(buffer: Array, table: Array, first: int, level: int) -> Arrays:
+    """The same for a lean kernel."""
+    return _cut(buffer, table, first, level)

@@ -10,7 +10,7 @@ no kind is compiled twice, and one learner may have several.
 """
 
 from sharpstream.kernels.adam import Step
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.kernels.views import copy, shift
 from sharpstream.memory import decoder, delay, diagonal, gated, legendre, rnn
 from sharpstream.memory.arrays import Arrays, Workspace
@@ -20,7 +20,7 @@ from sharpstream.memory.kinds import DELAY, DIAGONAL, GRU, LEGENDRE, LSTM, ORTHO
 KEEP = 0.9  # how much of the old reconstruction error the smoothed one keeps, awake and asleep, in both engines
 
 
-@kernel
+@lean_kernel
 def advance(kind: int, p: Arrays, embedded: Array, state: Array, out: Array, passed: Array) -> None:
     """out ← the state after one more input; `out` and `state` are different arrays, (S,).
 
@@ -35,10 +35,10 @@ def advance(kind: int, p: Arrays, embedded: Array, state: Array, out: Array, pas
     elif kind == DELAY:
         delay.advance(embedded, state, out)
     elif kind == LEGENDRE:
-        legendre.advance(p, embedded, state, out)
+        legendre.advance(p, embedded, state, out, passed)
 
 
-@kernel
+@lean_kernel
 def read(kind: int, state: Array, out: Array) -> None:
     """out ← what is read of a state, (H,)."""
     if kind == DIAGONAL:
@@ -49,7 +49,7 @@ def read(kind: int, state: Array, out: Array) -> None:
         copy(state, out)  # of an LSTM the hidden units, which stand first
 
 
-@kernel
+@lean_kernel
 def surprise_tokens(kind: int, p: Arrays, tokens: Array, carried: Array, w: Workspace) -> float:
     """Mean cross-entropy (nats) of reading the window's T tokens back; `carried` moves on to after the first."""
     for t in range(_start(w, carried), tokens.size):
@@ -61,7 +61,7 @@ def surprise_tokens(kind: int, p: Arrays, tokens: Array, carried: Array, w: Work
     return decoder.compare_tokens(tokens, w)
 
 
-@kernel
+@lean_kernel
 def surprise_vectors(kind: int, p: Arrays, inputs: Array, targets: Array, carried: Array, w: Workspace) -> float:
     """Mean squared error of reading the window's T vectors back, (T, D); `carried` moves on to after the first."""
     for t in range(_start(w, carried), inputs.shape[0]):
@@ -73,7 +73,7 @@ def surprise_vectors(kind: int, p: Arrays, inputs: Array, targets: Array, carrie
     return decoder.compare_vectors(targets, w)
 
 
-@kernel
+@lean_kernel
 def _start(w: Workspace, carried: Array) -> int:
     """Where the window's encoding begins: the first input that has to be taken in.
 
@@ -91,21 +91,21 @@ def _start(w: Workspace, carried: Array) -> int:
     return window - 1
 
 
-@kernel
+@lean_kernel
 def learn_tokens(kind: int, p: Arrays, m: Arrays, v: Arrays, tokens: Array, w: Workspace, s: Step) -> None:
     """One Adam step on a token block from its last surprise."""
     _learn(kind, p, m, v, w, s)
     update_table(p, m, v, tokens, w, s)
 
 
-@kernel
+@lean_kernel
 def learn_vectors(kind: int, p: Arrays, m: Arrays, v: Arrays, inputs: Array, w: Workspace, s: Step) -> None:
     """One Adam step on a vector block from its last surprise."""
     _learn(kind, p, m, v, w, s)
     update_projection(p, m, v, inputs, w, s)
 
 
-@kernel
+@lean_kernel
 def _learn(kind: int, p: Arrays, m: Arrays, v: Arrays, w: Workspace, s: Step) -> None:
     """Back through decoder and memory, then one Adam step on everything but the embedding."""
     decoder.backward(p, w)

@@ -5,14 +5,14 @@ The same for every kind that learns: it knows the read-out and the gradient it l
 
 from sharpstream.kernels.adam import Step, adam_outer, adam_outers, adam_vector
 from sharpstream.kernels.elementary import tanh_inplace
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.kernels.linear import add_product, add_transposed, affine
 from sharpstream.kernels.norm import softmax
 from sharpstream.kernels.views import clear, copy
 from sharpstream.memory.arrays import Arrays, Workspace
 
 
-@kernel
+@lean_kernel
 def decode(p: Arrays, w: Workspace) -> None:
     """The window's inputs in forward order, from the read-out of the last state alone, which is decoded[0]."""
     window, size = w.output.shape
@@ -31,7 +31,7 @@ def decode(p: Arrays, w: Workspace) -> None:
         affine(p.read, p.read_bias, state, w.output[t])
 
 
-@kernel
+@lean_kernel
 def compare_tokens(tokens: Array, w: Workspace) -> float:
     """Mean cross-entropy (nats) of what was decoded; its gradient into `w.error`."""
     window = tokens.size
@@ -44,7 +44,7 @@ def compare_tokens(tokens: Array, w: Workspace) -> float:
     return loss / window
 
 
-@kernel
+@lean_kernel
 def compare_vectors(targets: Array, w: Workspace) -> float:
     """Mean squared error of what was decoded, (T, D); its gradient into `w.error`."""
     window, size = targets.shape
@@ -60,7 +60,7 @@ def compare_vectors(targets: Array, w: Workspace) -> float:
     return loss / (window * size)
 
 
-@kernel
+@lean_kernel
 def backward(p: Arrays, w: Workspace) -> None:
     """From the error at the outputs back to the read-out, `w.back`; the weights are only read."""
     window, size = w.output.shape
@@ -75,7 +75,7 @@ def backward(p: Arrays, w: Workspace) -> None:
         add_transposed(p.decode_rec, w.delta_decode[t], w.back)
 
 
-@kernel
+@lean_kernel
 def through_tanh(back: Array, state: Array, delta: Array) -> None:
     """delta ← back · (1 − state²)."""
     one = state.dtype.type(1)
@@ -83,7 +83,7 @@ def through_tanh(back: Array, state: Array, delta: Array) -> None:
         delta[i] = back[i] * (one - state[i] * state[i])
 
 
-@kernel
+@lean_kernel
 def update(p: Arrays, m: Arrays, v: Arrays, w: Workspace, s: Step) -> None:
     """One Adam step on the decoder."""
     window, size = w.output.shape
@@ -100,7 +100,7 @@ def update(p: Arrays, m: Arrays, v: Arrays, w: Workspace, s: Step) -> None:
     update_biases(p.read_bias, m.read_bias, v.read_bias, w.error, w.row[:size], s)
 
 
-@kernel
+@lean_kernel
 def update_biases(p: Array, m: Array, v: Array, deltas: Array, total: Array, s: Step) -> None:
     """One Adam step with the gradient Σ_t δ_t; `total` is scratch."""
     clear(total)

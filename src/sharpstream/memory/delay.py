@@ -3,11 +3,11 @@
 The state is n embedded inputs, (n·E,); a read-out is wider by what n does not fill, which stays 0.
 """
 
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.kernels.views import clear, copy
 
 
-@kernel
+@lean_kernel
 def advance(embedded: Array, state: Array, out: Array) -> None:
     """The new input comes first, the oldest is dropped."""
     e = embedded.size
@@ -15,7 +15,7 @@ def advance(embedded: Array, state: Array, out: Array) -> None:
     copy(state, out[e:])
 
 
-@kernel
+@lean_kernel
 def read(state: Array, out: Array) -> None:
     """The state, filled up with zeros."""
     copy(state, out[: state.size])

@@ -5,14 +5,14 @@ s ← a ⊙ s + (1 − a) ⊙ (B e + b) with a = σ(rate). Its tanh is read, so 
 
 from sharpstream.kernels.adam import Step, adam_outers
 from sharpstream.kernels.elementary import tanh_inplace
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.kernels.linear import add_transposed, affine
 from sharpstream.kernels.views import clear, copy
 from sharpstream.memory.arrays import Arrays, Workspace
 from sharpstream.memory.decoder import through_tanh, update_biases
 
 
-@kernel
+@lean_kernel
 def advance(p: Arrays, embedded: Array, state: Array, out: Array, passed: Array) -> None:
     """One step; passed ← kept shares and drives. σ(x) = (1 + tanh(x/2)) / 2."""
     n, rate = out.size, p.encode_rec[0]
@@ -28,14 +28,14 @@ def advance(p: Arrays, embedded: Array, state: Array, out: Array, passed: Array)
         out[i] = drive[i] + keep[i] * (state[i] - drive[i])
 
 
-@kernel
+@lean_kernel
 def read(state: Array, out: Array) -> None:
     """out ← tanh(s)."""
     copy(state, out)
     tanh_inplace(out)
 
 
-@kernel
+@lean_kernel
 def backward(p: Arrays, w: Workspace) -> None:
     """Gradients at every drive, rate and embedding, from `w.back` at the last read-out."""
     one = w.back.dtype.type(1)
@@ -51,7 +51,7 @@ def backward(p: Arrays, w: Workspace) -> None:
         add_transposed(p.encode_in, w.delta_encode[t], w.delta_embed[t])
 
 
-@kernel
+@lean_kernel
 def update(p: Arrays, m: Arrays, v: Arrays, w: Workspace, s: Step) -> None:
     """One Adam step on the encoder."""
     adam_outers(p.encode_in, m.encode_in, v.encode_in, w.delta_encode, w.embedded, w.row, s)

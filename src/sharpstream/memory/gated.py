@@ -5,14 +5,14 @@ An LSTM's state is its hidden units with its cells behind them, (2H,); only the 
 
 from sharpstream.kernels.adam import Step, adam_outers
 from sharpstream.kernels.cells import cell_backward, cell_forward
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.kernels.linear import add_transposed, affine
 from sharpstream.kernels.views import clear, copy
 from sharpstream.memory.arrays import Arrays, Workspace
 from sharpstream.memory.decoder import update_biases
 
 
-@kernel
+@lean_kernel
 def advance(kind: int, p: Arrays, embedded: Array, state: Array, out: Array, passed: Array) -> None:
     """One step of the cell; passed ← activated gates, recurrent part, input part; of an LSTM also tanh of its cells."""
     rows, n = p.encode_rec.shape
@@ -23,7 +23,7 @@ def advance(kind: int, p: Arrays, embedded: Array, state: Array, out: Array, pas
     cell_forward(kind, given, recurrent, state[:n], state[n:], gates, squashed, out[:n], out[n:])
 
 
-@kernel
+@lean_kernel
 def backward(kind: int, p: Arrays, w: Workspace) -> None:
     """Gradients at every pre-activation and embedding, from `w.back` at the last hidden units.
 
@@ -44,7 +44,7 @@ def backward(kind: int, p: Arrays, w: Workspace) -> None:
         add_transposed(p.encode_in, w.delta_encode[t], w.delta_embed[t])
 
 
-@kernel
+@lean_kernel
 def update(p: Arrays, m: Arrays, v: Arrays, w: Workspace, s: Step) -> None:
     """One Adam step on the encoder."""
     window, rows = w.embedded.shape[0], p.encode_rec.shape[0]

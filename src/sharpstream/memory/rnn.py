@@ -5,14 +5,14 @@ One step for both; the gradient back through the window and the update for the o
 
 from sharpstream.kernels.adam import Step, adam_outers
 from sharpstream.kernels.elementary import tanh_inplace
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.kernels.linear import add_product, add_transposed
 from sharpstream.kernels.views import clear
 from sharpstream.memory.arrays import Arrays, Workspace
 from sharpstream.memory.decoder import through_tanh, update_biases
 
 
-@kernel
+@lean_kernel
 def advance(w_in: Array, w_rec: Array, b_in: Array, b_rec: Array, embedded: Array, state: Array, out: Array) -> None:
     """out ← tanh(W_in e + W_rec h + b_in + b_rec); `out` and `state` are different arrays.
 
@@ -25,7 +25,7 @@ def advance(w_in: Array, w_rec: Array, b_in: Array, b_rec: Array, embedded: Arra
     tanh_inplace(out)
 
 
-@kernel
+@lean_kernel
 def backward(p: Arrays, w: Workspace) -> None:
     """Gradients at every pre-activation and embedding, from `w.back` at the last state."""
     for t in range(w.embedded.shape[0] - 1, -1, -1):
@@ -36,7 +36,7 @@ def backward(p: Arrays, w: Workspace) -> None:
         add_transposed(p.encode_in, w.delta_encode[t], w.delta_embed[t])
 
 
-@kernel
+@lean_kernel
 def update(p: Arrays, m: Arrays, v: Arrays, w: Workspace, s: Step) -> None:
     """One Adam step on the encoder."""
     states = w.states[: w.embedded.shape[0]]

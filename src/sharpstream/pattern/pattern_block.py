@@ -18,7 +18,7 @@ from sharpstream.kernels.adam_output import (
     adam_output_backward,
 )
 from sharpstream.kernels.elementary import gelu, gelu_backward, tanh_inplace
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import Array, inlined, kernel, lean_kernel
 from sharpstream.kernels.linear import affine
 from sharpstream.kernels.norm import layer_norm, layer_norm_backward
 from sharpstream.kernels.views import copy, matrix, vector
@@ -107,9 +107,8 @@ def make_scratch(config: SharpConfig) -> Scratch:
     return Scratch(*(np.zeros(2 * config.width, dtype=config.dtype) for _ in Scratch._fields))
 
 
-@kernel
-def block_arrays(buffer: Array, table: Array, form: Form, level: int) -> Arrays:
-    """Block ℓ's fixed arrays; pattern blocks begin at the layout's first row."""
+@inlined
+def _cut(buffer: Array, table: Array, form: Form, level: int) -> Arrays:
     r = (level - 1) * (FIXED_ARRAYS + 2 * form.depth)
     return Arrays(
         vector(buffer, table, r),
@@ -122,12 +121,24 @@ def block_arrays(buffer: Array, table: Array, form: Form, level: int) -> Arrays:
 
 
 @kernel
+def block_arrays(buffer: Array, table: Array, form: Form, level: int) -> Arrays:
+    """Block ℓ's fixed arrays; pattern blocks begin at the layout's first row."""
+    return _cut(buffer, table, form, level)
+
+
+@lean_kernel
+def borrowed_arrays(buffer: Array, table: Array, form: Form, level: int) -> Arrays:
+    """The same for a lean kernel."""
+    return _cut(buffer, table, form, level)
+
+
+@lean_kernel
 def mlp_row(form: Form, level: int, layer: int) -> int:
     """The layout row of a linear's weight; its bias is the next."""
     return (level - 1) * (FIXED_ARRAYS + 2 * form.depth) + FIXED_ARRAYS + 2 * layer
 
 
-@kernel
+@lean_kernel
 def has_gelu(form: Form, layer: int) -> bool:
     """Whether a GELU stands before this linear."""
     if form.placement == BEFORE:
@@ -135,7 +146,7 @@ def has_gelu(form: Form, layer: int) -> bool:
     return form.placement == EVERY or layer > 0
 
 
-@kernel
+@lean_kernel
 def listen(a: Arrays, form: Form, context: Array, trace: Trace, level: int) -> None:
     """What block ℓ hears from above, into its trace: gain and shift, or the projected context; nothing at the top."""
     i = level - 1
@@ -149,7 +160,7 @@ def listen(a: Arrays, form: Form, context: Array, trace: Trace, level: int) -> N
         tanh_inplace(trace.film[i])
 
 
-@kernel
+@lean_kernel
 def modulate(a: Arrays, form: Form, z: Array, trace: Trace, level: int) -> int:
     """The state as what was heard makes it, into trace.before[ℓ, 0]; returns its size (H or 2H)."""
     i, width = level - 1, z.size
@@ -168,7 +179,7 @@ def modulate(a: Arrays, form: Form, z: Array, trace: Trace, level: int) -> int:
     return 2 * width
 
 
-@kernel
+@lean_kernel
 def film_plain(z: Array, film: Array, heard: bool, kept: Array, out: Array) -> None:
     """out ← g · z + b, or z at the top; the gradient of g needs z, which is kept."""
     copy(z, kept)
@@ -179,7 +190,7 @@ def film_plain(z: Array, film: Array, heard: bool, kept: Array, out: Array) -> N
         out[j] = film[j] * z[j] + film[z.size + j]
 
 
-@kernel
+@lean_kernel
 def film_normed(a: Arrays, z: Array, trace: Trace, level: int) -> None:
     """LayerNorm((1 + g) · LayerNorm(z) + b), with g and b already in trace.film."""
     i, width = level - 1, z.size
@@ -194,7 +205,7 @@ def film_normed(a: Arrays, z: Array, trace: Trace, level: int) -> None:
     )
 
 
-@kernel
+@lean_kernel
 def mlp(p: Array, table: Array, form: Form, level: int, size: int, trace: Trace, out: Array) -> None:
     """out ← the MLP of trace.before[ℓ, 0]."""
     i = level - 1
@@ -209,7 +220,7 @@ def mlp(p: Array, table: Array, form: Form, level: int, size: int, trace: Trace,
         affine(matrix(p, table, row), vector(p, table, row + 1), taken, result)
 
 
-@kernel
+@lean_kernel
 def forward(
     p: Array,
     table: Array,
@@ -225,14 +236,14 @@ def forward(
 
     Without `listens` what the trace holds of the context still stands: neither it nor the block has changed since.
     """
-    a = block_arrays(p, table, form, level)
+    a = borrowed_arrays(p, table, form, level)
     if listens:
         listen(a, form, context, trace, level)
     size = modulate(a, form, z, trace, level)
     mlp(p, table, form, level, size, trace, out)
 
 
-@kernel
+@lean_kernel
 def backward(
     p: Array,
     m: Array,
@@ -264,8 +275,8 @@ def backward(
             gelu_backward(trace.before[i, layer, :size], back)
         delta = c.delta[:size]
         copy(back, delta)
-    a = block_arrays(p, table, form, level)
-    am, av = block_arrays(m, table, form, level), block_arrays(v, table, form, level)
+    a = borrowed_arrays(p, table, form, level)
+    am, av = borrowed_arrays(m, table, form, level), borrowed_arrays(v, table, form, level)
     heard = a.condition.shape[0] > 0
     if form.kind == FILM:
         if heard:
@@ -283,7 +294,7 @@ def backward(
         adam_vector(a.condition_bias, am.condition_bias, av.condition_bias, projected, s)
 
 
-@kernel
+@lean_kernel
 def film_backward(
     a: Arrays,
     am: Arrays,
@@ -306,7 +317,7 @@ def film_backward(
     adam_vector(a.condition_bias, am.condition_bias, av.condition_bias, c.film, s)
 
 
-@kernel
+@lean_kernel
 def film_normed_backward(
     a: Arrays,
     am: Arrays,
@@ -339,7 +350,7 @@ def film_normed_backward(
     adam_vector(a.condition_bias, am.condition_bias, av.condition_bias, c.film, s)
 
 
-@kernel
+@lean_kernel
 def norm_step(
     weight: Array,
     weight_m: Array,
