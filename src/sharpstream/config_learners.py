@@ -72,7 +72,8 @@ class EpisodicConfig:
     """An episodic memory of what followed each context, and a pattern block that learns to read it."""
 
     memory: str = "256MB"
-    """The budget of the memory (slots, ring, match index): a number of bytes, or with kB, MB, GB (powers of 1024)."""
+    """The budget of the memory (slots, ring, match index): a number of bytes, or with kB, MB, GB (powers of 1024). The
+    network's hashed rows stand beside it: 12 MB up to 256 MB, 5 % of the budget above that."""
     contexts: Literal["auto", "text", "plain"] = "auto"
     """text: orders, words and skips; plain: orders and skips; auto: text for 27 letters and for bytes."""
     orders: int = 7

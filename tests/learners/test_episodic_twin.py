@@ -20,6 +20,7 @@ GRID = {
     "letters, one set of weights": (27, replace(BASE, selectors=False)),
     "letters, no match, no corrections": (27, replace(BASE, match=False, corrections=False)),
     "letters, few contexts": (27, replace(BASE, words=False, skips=False, orders=3)),
+    "letters, memory for more hashed rows": (27, replace(BASE, memory="512MB", network=2)),
     "all candidates, not text": (60, BASE),
     "bytes": (256, BASE),
     "bytes, no network": (256, replace(BASE, network=0)),

@@ -79,7 +79,7 @@ class Episodic(LearnerBase):
         sizes[read.ON_STATES], sizes[read.ON_SELECTORS] = config.states, config.selectors
         sizes[read.ON_CORRECTIONS], sizes[read.ON_EXPERT] = config.corrections, config.expert != "none"
         sizes[read.ON_TAIL] = self.tail is not None
-        sizes[read.NETWORK_TABLE], sizes[read.NETWORK_HASHED] = arrays.network_sizes(self.vocabulary)
+        sizes[read.NETWORK_TABLE], sizes[read.NETWORK_HASHED] = arrays.network_sizes(self.config, self.vocabulary)
         sizes[read.KEEPING], sizes[read.SWEEP_EVERY] = keeping.RULES[config.keeping], config.sweep_every
         sizes[read.REPLAY], sizes[read.REPLAY_EVERY] = replay.CHOICES[config.replay], config.replay_every
         sizes[read.REPLAYS], sizes[read.REPLAY_INTO] = config.replays, replay.LEARNERS[config.replay_into]

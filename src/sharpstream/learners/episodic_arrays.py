@@ -39,6 +39,7 @@ SMALL = 64  # vocabularies up to here have every symbol for a candidate
 FINAL_ROWS = sum(SIZES[lane] for lane in FINAL_LANES)
 CORRECTION_LEVELS = 24
 SLOT_WIDTHS = (16, 32, 64)  # 16-bit numbers in a slot, by its room
+LEAST_HASHED_ROWS, BYTES_A_HASHED_ROW = 4096, 65_536  # of memory: at width 256 the rows are 5 % beside the budget
 RING_SHARE, INDEX_SHARE = 16, 16  # of the budget, one part in so many goes to the ring and to the match index
 
 
@@ -274,9 +275,9 @@ def slow_sizes(config: EpisodicConfig) -> tuple[int, int]:
     return config.slow * slow.FEATURES * on, config.network * on
 
 
-def network_sizes(vocabulary: int) -> tuple[int, int]:
-    """Rows of one place of the delay line, and of one hashed row."""
-    return min(vocabulary, 1024), 4096
+def network_sizes(config: EpisodicConfig, vocabulary: int) -> tuple[int, int]:
+    """Rows of one place of the delay line, and of one hashed row, which has more the more memory there is."""
+    return min(vocabulary, 1024), max(LEAST_HASHED_ROWS, config.memory_bytes // BYTES_A_HASHED_ROW)
 
 
 def make_pattern(
@@ -284,7 +285,7 @@ def make_pattern(
 ) -> Pattern:
     """Before any error: mixers trust every context a little, the network has random rows."""
     real, inputs, width = np.dtype(config.dtype), 3 * contexts + models + DENSE, config.network
-    table, hashed_rows = network_sizes(vocabulary)
+    table, hashed_rows = network_sizes(config, vocabulary)
     rows = (DELAY * table + HASHED * hashed_rows) * (width > 0)
     states = np.zeros((contexts * STATES, 2), dtype=real)
     states[:, 1] = 0.1

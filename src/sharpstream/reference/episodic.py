@@ -180,7 +180,7 @@ class ReferenceEpisodic:
 
     def _network(self) -> Array:
         """Log-probabilities of the candidates by the network expert."""
-        table, hashed = arrays.network_sizes(self.vocabulary)
+        table, hashed = arrays.network_sizes(self.config, self.vocabulary)
         recent, features = self.past.recent, self.past.features
         rows = [i * table + recent[i] % table for i in range(DELAY)]
         three = (recent[0] * 65_537 + recent[1]) * 65_537 + recent[2]
