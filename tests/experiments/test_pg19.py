@@ -31,6 +31,22 @@ def test_adaptation_is_a_mean_over_the_books_that_are_long_enough():
     assert study.adaptation(rows, "gru") == {}
 
 
+def test_learners_are_compared_book_by_book():
+    rest = {"sharp": (2.0, 2.4, 2.6), "rnn": (2.5, 3.0, 3.0), "gru": (1.9, 2.5, 2.6)}
+    rows = [
+        mark(arm, book, since, bits + (seed - 0.5), seed)
+        for arm, books in rest.items()
+        for seed in (0, 1)
+        for book, bits in enumerate(books, start=1)
+        for since in (0, 1_000, 3_000, 10_000, 30_000)
+    ]
+    assert study.in_books(rows, "sharp") == pytest.approx({1: 2.0, 2: 2.4, 3: 2.6})
+    sooner = study.better_in_books(rows, "sharp", "rnn", "-0.50 forward")
+    assert (sooner.verdict, sooner.ours) == ("holds", "-0.500 ± 0.248 bits (3 books)")
+    assert study.better_in_books(rows, "sharp", "gru", "").verdict == "not decided"
+    assert study.better_in_books(rows, "sharp", "lstm", "").verdict == "not run"
+
+
 @pytest.fixture
 def small_books(tmp_path, monkeypatch):
     monkeypatch.setenv("SHARP_CACHE", str(tmp_path / "cache"))

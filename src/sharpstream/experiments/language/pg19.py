@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from sharpstream.config import RunConfig, StreamConfig
 from sharpstream.evaluate.bits import PAPER_CAP
+from sharpstream.evaluate.pairs import difference_where_both
 from sharpstream.evaluate.probes import ProbeRow
 from sharpstream.evaluate.protocols import EvaluationProtocol, protocol_named
 from sharpstream.evaluate.rows import Cells, Row
+from sharpstream.evaluate.verdicts import Claim
 from sharpstream.experiments import recipes
-from sharpstream.experiments.harness import Experiment, Finding, Job
+from sharpstream.experiments.harness import Experiment, Finding, Job, judged
 from sharpstream.experiments.language import pictures, tables, text8
 from sharpstream.experiments.language.arms import BLOCKS, COMPRESSORS, COUNTS, SIMPLE, SIZES, run_of
 from sharpstream.experiments.language.kept_scores import scored_once
@@ -206,17 +208,21 @@ def in_characters(
     return rows
 
 
-def adaptation(rows: Sequence[Row], arm: str) -> dict[int | str, float]:
-    """Bits over the first 1,000, 3,000, … characters of a book and over its rest, mean over books after the first.
+def _pieces(rows: Sequence[Row], arm: str) -> dict[tuple[int, int], dict[int, float]]:
+    """(seed, book) → bits between its marks, by where they begin, for the books after the first.
 
     Only books that are long enough to have a rest count, so that every number is of the same books.
     """
-    starts = (0, *DISTANCES)
     books: dict[tuple[int, int], dict[int, float]] = {}
     for row in rows:
         if row["arm"] == arm and row["metric"].startswith("part_") and row["place"] > 0:
             books.setdefault((row["seed"], row["place"]), {})[int(row["metric"][5:])] = row["value"]
-    whole = [pieces for pieces in books.values() if set(pieces) == set(starts)]
+    return {key: pieces for key, pieces in books.items() if set(pieces) == {0, *DISTANCES}}
+
+
+def adaptation(rows: Sequence[Row], arm: str) -> dict[int | str, float]:
+    """Bits over the first 1,000, 3,000, … characters of a book and over its rest, mean over books after the first."""
+    starts, whole = (0, *DISTANCES), _pieces(rows, arm).values()
     if not whole:
         return {}
     found: dict[int | str, float] = {}
@@ -225,6 +231,23 @@ def adaptation(rows: Sequence[Row], arm: str) -> dict[int | str, float]:
         means = [sum(n * pieces[s] for n, s in zip(lengths, starts, strict=False)) / distance for pieces in whole]
         found[distance] = fmean(means)
     return {**found, STEADY: fmean(pieces[DISTANCES[-1]] for pieces in whole)}
+
+
+def in_books(rows: Sequence[Row], arm: str) -> dict[int, float]:
+    """Book → bits in its rest, mean over seeds."""
+    pieces = _pieces(rows, arm)
+    return {
+        book: fmean(found[DISTANCES[-1]] for (_, other), found in pieces.items() if other == book)
+        for book in dict.fromkeys(book for _, book in pieces)
+    }
+
+
+def better_in_books(rows: Sequence[Row], ours: str, theirs: str, published: str) -> Finding:
+    """Whether ours has fewer bits while it learns, paired by book: one pass over many books has a spread of its own."""
+    gap = difference_where_both(in_books(rows, ours), in_books(rows, theirs))
+    shown = "-" if gap is None else f"{tables.plus_minus(gap, sign=True)} bits ({gap.n} books)"
+    claim = f"{arm_style(ours).label} is better than {arm_style(theirs).label} (before learning, paired by book)"
+    return judged(claim, published, shown, [gap], Claim("below", tables.HAIR))
 
 
 def adaptation_table(rows: Sequence[Row], unit: str = "character") -> str:
@@ -267,8 +290,10 @@ def more_figures(rows: Sequence[Row]) -> dict[str, "Figure"]:
 
 
 def findings(rows: Sequence[Row]) -> list[Finding]:
-    """The claims of the published table."""
-    return text8.claims(rows, PUBLISHED)
+    """The published table's best in each direction; SHARP against each of them, and ours against the best counts."""
+    rivals = text8.neural_rivals(PUBLISHED) | {"counts-5": "not compared"}
+    found = [better_in_books(rows, "sharp", arm, gap) for arm, gap in rivals.items()]
+    return text8.best_of_neural(rows, PUBLISHED) + found + [better_in_books(rows, EPISODIC, "counts-6", "not compared")]
 
 
 def page(rows: Sequence[Row]) -> str:

@@ -63,13 +63,21 @@ def more_figures(rows: Sequence[Row]) -> dict[str, "Figure"]:
 
 def claims(rows: Sequence[Row], published: Published) -> list[Finding]:
     """Is SHARP the best of the neural learners, and how does it stand against counting and compressing?"""
-    found = [_best_of_neural(rows, direction, published) for direction in DIRECTIONS]
-    rivals = (*(name for name in published if name != "sharp"), "transformer-small")
-    for arm in rivals:
-        gap = f"{published['sharp'][0] - published[arm][0]:+.2f} forward" if arm in published else "not published"
-        found.append(_better(rows, "sharp", arm, gap))
-    found += [_better(rows, "sharp", arm, "not compared") for arm in ("counts-5", *COMPRESSORS)]
-    return found + [_better(rows, "sharp", arm, "not compared") for arm in BLOCKS]
+    rivals = neural_rivals(published) | dict.fromkeys(("counts-5", *COMPRESSORS, *BLOCKS), "not compared")
+    return best_of_neural(rows, published) + [_better(rows, "sharp", arm, gap) for arm, gap in rivals.items()]
+
+
+def neural_rivals(published: Published) -> dict[str, str]:
+    """Arm → how far SHARP is published to be from it."""
+    gaps = {
+        arm: f"{published['sharp'][0] - values[0]:+.2f} forward" for arm, values in published.items() if arm != "sharp"
+    }
+    return gaps | {"transformer-small": "not published"}
+
+
+def best_of_neural(rows: Sequence[Row], published: Published) -> list[Finding]:
+    """Who was published as the best, in each direction."""
+    return [_best_of_neural(rows, direction, published) for direction in DIRECTIONS]
 
 
 def _best_of_neural(rows: Sequence[Row], direction: str, published: Published) -> Finding:
