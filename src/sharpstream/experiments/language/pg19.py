@@ -256,7 +256,7 @@ def adaptation_table(rows: Sequence[Row], unit: str = "character") -> str:
     for arm in tables.arms_of(rows):
         found = adaptation(rows, arm)
         if found:
-            more = [f"{found[distance] - found[STEADY]:+.3f}" for distance in DISTANCES]
+            more = [f"{round(found[distance] - found[STEADY], 3) + 0.0:+.3f}" for distance in DISTANCES]  # no −0.000
             lines.append((arm_style(arm).label, *more, f"{found[STEADY]:.3f}"))
     columns = ("learner", *(f"first {distance:,}" for distance in DISTANCES), "rest of the book")
     note = f"Bits per {unit} more than in the rest of the same books (last column), mean over books."
