@@ -23,7 +23,7 @@ from sharpstream.experiments.memory_kinds_page import (
 )
 from sharpstream.experiments.simulations.common import ALIKE, select
 
-WORDS = {HOLDS: "yes", NO_DIFFERENCE: "no difference", DIFFERS: "no, it costs", NOT_DECIDED: "not decided"}
+WORDS = {HOLDS: "yes", NO_DIFFERENCE: NO_DIFFERENCE, DIFFERS: "no, it costs", NOT_DECIDED: NOT_DECIDED}
 
 
 def answer(rows: Sequence[Row]) -> str:
