@@ -1,9 +1,15 @@
 import math
 
+import numpy as np
 import pytest
 
 from sharpstream.errors import ConfigError
-from sharpstream.evaluate.pairs import difference_where_both, mean_interval
+from sharpstream.evaluate.pairs import (
+    difference_where_both,
+    mean_interval,
+    median_difference_where_both,
+    median_interval,
+)
 from sharpstream.evaluate.student import incomplete_beta, t_below, t_quantile
 
 # Two-sided 95 % (0.975) and 99 % (0.995) points as printed in statistical tables.
@@ -61,3 +67,22 @@ def test_infinite_bits_have_an_infinite_mean_and_no_interval():
     assert mean_interval([2.0, math.inf]).mean == math.inf
     assert math.isnan(mean_interval([2.0, math.inf]).low)
     assert math.isnan(mean_interval([-math.inf, math.inf]).mean)  # each side lost one
+
+
+def test_median_interval_covers_as_often_as_it_says():
+    """P(the median of a symmetric law lies within) ≥ 95 % for every n, and one place further in would be less."""
+    rng = np.random.default_rng(0)
+    for n in (6, 8, 9, 12, 20):
+        draws = rng.standard_cauchy((4_000, n))  # no mean, no variance
+        found = [median_interval(list(values)) for values in draws]
+        inside = np.mean([estimate.low <= 0.0 <= estimate.high for estimate in found])
+        assert inside > 0.945, n
+        rank = sorted(draws[0]).index(found[0].low) + 1
+        tighter = 1.0 - 2.0 * sum(math.comb(n, i) for i in range(rank + 1)) / 2**n
+        assert tighter < 0.95, n
+
+
+def test_five_pairs_decide_nothing_without_assumptions():
+    assert median_interval([-1.0] * 5).high == math.inf
+    assert median_difference_where_both(dict.fromkeys(range(6), 1.0), dict.fromkeys(range(6), 3.0)).high == -2.0
+    assert median_difference_where_both({0: 1.0}, {1: 1.0}) is None
