@@ -38,12 +38,13 @@ SPANS = (2, 4, 8, 16)
 EVERY, PROBE = 2_000, 500  # drift: tokens between two looks, tokens looked at
 TEXT_EVERY = 100_000
 TEXT_ARMS = (*KINDS, "rnn no sleep")
+DECIDING = ("rnn", "rnn no sleep", "orthogonal", MIXED)  # whether training and sleep pay: more seeds, a rule is cheap
 SIZES: dict[str, dict[str, Any]] = {
-    "quick": {"seeds": 1, "kinds": ("rnn", "orthogonal", "delay"), "block": 3_000, "probe": 1_500, "drift": 6_000,
-              "rules": {2: 20_000}, "text": ("python-docs", 4_000), "rounds": 1},
-    "laptop": {"seeds": 3, "kinds": KINDS, "block": 10_000, "probe": 4_000, "drift": 60_000,
+    "quick": {"seeds": 1, "deciding": 1, "kinds": ("rnn", "orthogonal", "delay"), "block": 3_000, "probe": 1_500,
+              "drift": 6_000, "rules": {2: 20_000}, "text": ("python-docs", 4_000), "rounds": 1},
+    "laptop": {"seeds": 3, "deciding": 8, "kinds": KINDS, "block": 10_000, "probe": 4_000, "drift": 60_000,
                "rules": {2: 150_000, 4: 400_000, 6: 600_000}, "text": ("text8", 3_000_000), "rounds": 7},
-    "paper": {"seeds": 10, "kinds": KINDS, "block": 10_000, "probe": 10_000, "drift": 200_000,
+    "paper": {"seeds": 10, "deciding": 10, "kinds": KINDS, "block": 10_000, "probe": 10_000, "drift": 200_000,
               "rules": {2: 1_000_000, 4: 3_000_000, 6: 3_000_000}, "text": ("text8", 10_000_000), "rounds": 7},
 }  # fmt: skip
 
@@ -64,11 +65,12 @@ def jobs(scale: str, protocol: str) -> list[Job]:
     questions = dict.fromkeys(question for question, _, _ in asked)
     found = [Job("speed", {"part": "speed", "kinds": list(size["kinds"]), "rounds": size["rounds"]})]
     for question in questions:
-        for seed in range(size["seeds"]):
+        many = size["deciding"] if question.startswith("rule-") else size["seeds"]
+        for seed in range(many):
             found += [
                 Job(f"{question}-{arm.replace(', ', '-').replace(' ', '-')}-{seed}",
                     {"part": question.split("-")[0], "arm": arm, "seed": seed, **settings})
-                for which, arm, settings in asked if which == question
+                for which, arm, settings in asked if which == question and (seed < size["seeds"] or arm in DECIDING)
             ]  # fmt: skip
     return found
 
