@@ -6,13 +6,14 @@ driver dies, repeating the command does the rest. Needs the extra `ray`; directo
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 from sharpstream.errors import ConfigError, RunError, SharpError
 from sharpstream.experiments.pace import Progress
-from sharpstream.experiments.workers import EVERY_SECONDS
+from sharpstream.experiments.workers import EVERY_SECONDS, wait_for_all
 from sharpstream.stopping import Stopped
 
 RETRIES = 5  # of a worker that died; an error that a person can mend is not tried again
@@ -26,18 +27,16 @@ def work_off_with_ray(
     ray = _ray()
     _join(ray, workers, address)
     remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_do)
-    failed: dict[str, SharpError] = {}
+
+    def ended(references: Iterable[Any]) -> list[Any]:
+        found: list[Any] = ray.wait(list(references), num_returns=1, timeout=EVERY_SECONDS)[0]
+        return found
+
     try:
         waiting = {remote.options(name=key).remote(task): key for key, task in tasks.items()}
-        while waiting:
-            ended, _ = ray.wait(list(waiting), num_returns=1, timeout=EVERY_SECONDS)
-            keys = {waiting.pop(reference): reference for reference in ended}
-            failed |= {key: problem for key, reference in keys.items() if (problem := _problem(ray, reference))}
-            told = [f"{key} FAILED ({failed[key]})" if key in failed else key for key in keys]
-            print(progress.line(told, waiting.values(), failed=len(failed)), flush=True)
+        return wait_for_all(waiting, ended, partial(_problem, ray), progress)
     finally:
         ray.shutdown()
-    return failed
 
 
 def _do(task: Callable[[], object]) -> str:

@@ -8,15 +8,17 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import active_children, get_context
+from typing import TypeVar
 
 from sharpstream.errors import RunError, SharpError
 from sharpstream.experiments.pace import Progress
 from sharpstream.stopping import Stopped, handling
 
+Under = TypeVar("Under")  # what stands for a task under way: a future, or Ray's reference
 EVERY_SECONDS = 60.0  # a line about what is under way, when no job has ended for so long
 STOPPED = 128 + signal.SIGTERM  # the exit code of a process that SIGTERM ended
 DIE_WITH_PARENT = 1  # Linux: PR_SET_PDEATHSIG
@@ -31,16 +33,10 @@ def work_off(tasks: Mapping[str, Callable[[], object]], workers: int, progress: 
         os.environ[variable] = "1"
     spawn = get_context("spawn")
     pool = ProcessPoolExecutor(workers, mp_context=spawn, initializer=end_with_parent)
-    failed: dict[str, SharpError] = {}
     with handling(_leave, signal.SIGTERM), pool:
         waiting: dict[Future[None], str] = {pool.submit(_do, task): key for key, task in tasks.items()}
         try:
-            while waiting:
-                ended, _ = wait(waiting, timeout=EVERY_SECONDS, return_when=FIRST_COMPLETED)
-                keys = {waiting.pop(future): future for future in ended}
-                failed |= {key: problem for key, future in keys.items() if (problem := _problem(future))}
-                told = [f"{key} FAILED ({failed[key]})" if key in failed else key for key in keys]
-                print(progress.line(told, waiting.values(), failed=len(failed)), flush=True)
+            return wait_for_all(waiting, _ended, _problem, progress)
         except BrokenProcessPool as problem:
             raise RunError("a worker was stopped; what is done is kept: repeat the command to go on") from problem
         except BaseException:
@@ -48,7 +44,29 @@ def work_off(tasks: Mapping[str, Callable[[], object]], workers: int, progress: 
             for child in active_children():
                 child.terminate()
             raise
+
+
+def wait_for_all(
+    waiting: dict[Under, str],
+    ended: Callable[[Iterable[Under]], Iterable[Under]],
+    problem_of: Callable[[Under], SharpError | None],
+    progress: Progress,
+) -> dict[str, SharpError]:
+    """Tell each task as it ends, and what is under way when none has for a while; the tasks that failed, by key.
+
+    `waiting` is emptied on the way. `ended` waits, at most EVERY_SECONDS, for some of these.
+    """
+    failed: dict[str, SharpError] = {}
+    while waiting:
+        keys = {waiting.pop(one): one for one in ended(waiting)}
+        failed |= {key: problem for key, one in keys.items() if (problem := problem_of(one))}
+        told = [f"{key} FAILED ({failed[key]})" if key in failed else key for key in keys]
+        print(progress.line(told, waiting.values(), failed=len(failed)), flush=True)
     return failed
+
+
+def _ended(futures: Iterable[Future[None]]) -> set[Future[None]]:
+    return wait(futures, timeout=EVERY_SECONDS, return_when=FIRST_COMPLETED).done
 
 
 def _problem(future: Future[None]) -> SharpError | None:
