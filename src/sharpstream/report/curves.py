@@ -61,6 +61,7 @@ def prequential_curves(
     *,
     levels: Sequence[Level] = (),
     title: str = "Bits per token, scored before learning from it",
+    xlabel: str = "tokens seen",
     ylabel: str = "bits per token (lower is better)",
     legend: str = "learner, bits at the end",
     number: str = ".2f",
@@ -78,7 +79,7 @@ def prequential_curves(
         label = f"{style.label}  {y[-1]:{number}}"
         axes.plot(x, y, color=style.colour, linestyle=style.line, marker=marker, label=label)
     _mark_levels(axes, levels, np.concatenate([y for _, y in drawn.values()]))
-    axes.set(title=title, xlabel="tokens seen", ylabel=ylabel)
+    axes.set(title=title, xlabel=xlabel, ylabel=ylabel)
     _tokens_axis(axes, max(float(x.max()) for x, _ in drawn.values()))
     figure.legend(loc="outside right center", title=legend, title_fontsize=9, handlelength=2.6)
     return figure

@@ -271,22 +271,30 @@ def figure(rows: Sequence[Row]) -> "Figure":
 
 def more_figures(rows: Sequence[Row]) -> dict[str, "Figure"]:
     """Adaptation, probes, retention, and bits against time."""
-    curves = {arm: adaptation(rows, arm) for arm in pictures.neural_and_best_counts(rows)}
-    steps = {
-        arm: (list(DISTANCES), [found[d] - found[STEADY] for d in DISTANCES]) for arm, found in curves.items() if found
-    }
-    title, ylabel = "How soon each learner is at home in a new book", "bits more than in the rest of the book"
+    arms = pictures.neural_and_best_counts(rows)
     drawings = {
-        "adaptation": lambda: (
-            prequential_curves(steps, title=title, ylabel=ylabel, legend="over the first 30,000", number="+.2f")
-            if steps
-            else None
-        ),
-        "probes": lambda: pictures.probes_figure(rows, list(curves)),
+        "adaptation": lambda: adaptation_figure(rows, arms),
+        "probes": lambda: pictures.probes_figure(rows, arms),
         "retention": lambda: pictures.retention_picture(rows, "sharp"),
         "tradeoff": lambda: pictures.tradeoff_figure(rows, [a for a in tables.arms_of(rows) if a != "uniform"]),
     }
     return pictures.known_figures(drawings)
+
+
+def adaptation_figure(rows: Sequence[Row], arms: Sequence[str]) -> "Figure | None":
+    """What the beginning of a book costs more than its rest, over its first so many characters; None: not measured."""
+    found = {arm: costs for arm in arms if (costs := adaptation(rows, arm))}
+    steps = {arm: (list(DISTANCES), [costs[d] - costs[STEADY] for d in DISTANCES]) for arm, costs in found.items()}
+    if not steps:
+        return None
+    return prequential_curves(
+        steps,
+        title="How soon each learner is at home in a new book",
+        xlabel="characters into a new book",
+        ylabel="bits more than in the rest of the book",
+        legend="over the first 30,000",
+        number="+.2f",
+    )
 
 
 def findings(rows: Sequence[Row]) -> list[Finding]:
