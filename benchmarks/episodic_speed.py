@@ -57,7 +57,7 @@ def main(millions: int) -> None:
     text = read(StreamConfig(name="text8"), (0, millions * MILLION))
     help_topics = TEXTS["help"].take(TEXTS["help"].most)
     lines = [
-        (f"{name}, {len(tokens):,}", arm, cost, 1e6 / cost, bits)
+        (f"{name}, {len(tokens):,}", arm, cost, round(1e6 / cost), bits)
         for name, tokens, vocabulary in (("text8, characters", text, 27), ("Python's help, bytes", help_topics, 256))
         for arm, cost, bits in speeds(tokens, vocabulary)
     ]
