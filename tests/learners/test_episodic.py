@@ -25,6 +25,7 @@ OPTIONS = {
     "replay of surprises": replace(SLEEPY, replay="surprising", replay_into="mixers"),
     "twice awake": replace(SLEEPY, replay="again"),
     "slow level": replace(SMALL, slow=3),
+    "residual": replace(SMALL, residual=True),
     "the stale give way": replace(CROWDED, keeping="aged"),
     "newcomers by chance": replace(CROWDED, keeping="challenged"),
     "what parents say": replace(CROWDED, keeping="said"),

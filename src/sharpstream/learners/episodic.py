@@ -24,6 +24,7 @@ from sharpstream.learners.episodic_sleep import rates_asleep
 from sharpstream.learners.episodic_tags import make_tags
 from sharpstream.learners.episodic_tail import make_tail
 from sharpstream.memory import episodic_keeping as keeping
+from sharpstream.pattern.episodic_residual import PLACES, ROW
 from sharpstream.sleep import episodic_replay as replay
 from sharpstream.streams.base import check_tokens
 
@@ -33,6 +34,7 @@ RATE_VALUES = {
     learn.FINAL: 0.001, learn.FINAL_TIME: 20_000.0, learn.FINAL_FLOOR: 2e-4, learn.CORRECT: 0.02,
     learn.NETWORK: 3e-4, learn.NETWORK_ROWS: 4e-2, learn.NETWORK_TIME: 1e6, learn.ESCAPE: 0.002,
     learn.ESCAPE_CELL: 0.005, learn.ESCAPE_CORRECT: 0.002, learn.SHARE: 0.005, learn.SLOW: 1e-5,
+    learn.RESIDUAL: 0.005, learn.RESIDUAL_ROWS: 0.06,
 }  # fmt: skip
 
 
@@ -78,7 +80,7 @@ class Episodic(LearnerBase):
         sizes[read.WIDE], sizes[read.RING_SIZE] = self.symbol_bytes == 2, self.ring_size
         sizes[read.ON_STATES], sizes[read.ON_SELECTORS] = config.states, config.selectors
         sizes[read.ON_CORRECTIONS], sizes[read.ON_EXPERT] = config.corrections, config.expert != "none"
-        sizes[read.ON_TAIL] = self.tail is not None
+        sizes[read.ON_TAIL], sizes[read.ON_RESIDUAL] = self.tail is not None, config.residual
         sizes[read.NETWORK_TABLE], sizes[read.NETWORK_HASHED] = arrays.network_sizes(self.config, self.vocabulary)
         sizes[read.KEEPING], sizes[read.SWEEP_EVERY] = keeping.RULES[config.keeping], config.sweep_every
         sizes[read.REPLAY], sizes[read.REPLAY_EVERY] = replay.CHOICES[config.replay], config.replay_every
@@ -155,10 +157,11 @@ class Episodic(LearnerBase):
 
     @property
     def growth_bytes(self) -> int:
-        """Slots, ring, tags and tail fill up."""
+        """Slots, ring, tags, tail and the residual's rows fill up."""
         inner = sum(learner.growth_bytes for learner in (self.expert, self.tail) if learner is not None)
         tags = self.tags.whole.nbytes + self.tags.real.nbytes
-        return self.memory.slots.nbytes + self.memory.ring.nbytes + tags + inner
+        rows = self.pattern.residual_rows.nbytes
+        return self.memory.slots.nbytes + self.memory.ring.nbytes + rows + tags + inner
 
     @classmethod
     def example(cls, dtype: Any) -> "Episodic":
@@ -190,4 +193,5 @@ class Episodic(LearnerBase):
             "slow_weights",
         )
         expert = 0 if self.expert is None else self.expert.parameters(active=active)
-        return pairs + sum(getattr(self.pattern, name).size for name in learned) + expert
+        rows = self.pattern.residual_rows.size // ROW * PLACES
+        return pairs + rows + sum(getattr(self.pattern, name).size for name in learned) + expert

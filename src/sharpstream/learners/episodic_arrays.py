@@ -29,6 +29,7 @@ from sharpstream.pattern import episodic_slow as slow
 from sharpstream.pattern.episodic_escape import CELLS, EXTRA, LEVELS, PARTS, TAIL
 from sharpstream.pattern.episodic_mixers import FINALS
 from sharpstream.pattern.episodic_network import DELAY, HASHED, INPUTS
+from sharpstream.pattern.episodic_residual import ROW
 from sharpstream.pattern.episodic_selectors import FINAL_LANES, MATCH_LEVELS, ORDERS, ROWS, SIZES
 from sharpstream.pattern.episodic_states import STATES
 
@@ -41,6 +42,7 @@ CORRECTION_LEVELS = 24
 SLOT_WIDTHS = (16, 32, 64)  # 16-bit numbers in a slot, by its room
 LEAST_HASHED_ROWS, BYTES_A_HASHED_ROW = 4096, 65_536  # of memory: at width 256 the rows are 5 % beside the budget
 RING_SHARE, INDEX_SHARE = 16, 16  # of the budget, one part in so many goes to the ring and to the match index
+RESIDUAL_SHARE = 8  # and to the rows of the residual, if there is one; four times as many earned nothing
 
 
 class Memory(NamedTuple):
@@ -108,6 +110,8 @@ class Pattern(NamedTuple):
     slow_moments: Array  # (2 · H,)
     slow_usual: Array  # (2 · clocks · FEATURES,) float64: means and variances of the averages
     slow_learned: Array  # (1,) int64: ticks learned from
+    residual_states: Array  # (K · STATES · 2,), empty without a residual
+    residual_rows: Array  # (K · rows · 32,)
 
 
 class Desk(NamedTuple):
@@ -163,6 +167,11 @@ class Desk(NamedTuple):
     tail_p: Array  # (most,) float64: of the candidates, by the tail
     reach: Array  # (2,) int64: how far the tail looks back
     trace: Trace  # what the tail found
+    residual: Array  # (most,): 0 without a residual
+    residual_next: Array  # (K,) int64: where the rows of the next prediction begin
+    residual_at: Array  # (K,) int64: those of the token that is being learned
+    residual_places: Array  # (32,): sums by place in a row
+    residual_error: Array  # (most,)
 
 
 def is_text(config: EpisodicConfig, vocabulary: int) -> bool:
@@ -194,6 +203,7 @@ def make_memory(config: EpisodicConfig, vocabulary: int, tail: Counts | None) ->
     wide = vocabulary > 256
     width = np.array([slot_width(context.room, vocabulary) for context in table], dtype=np.int64)
     budget = config.memory_bytes - (0 if tail is None else config.memory_bytes // TAIL_SHARE)
+    budget -= config.memory_bytes // RESIDUAL_SHARE * config.residual
     ring_bytes = budget // RING_SHARE if config.match else 4 * RECENT
     index_bytes = budget // INDEX_SHARE if config.match else 0
     models = 2 if config.match else 0
@@ -280,6 +290,11 @@ def network_sizes(config: EpisodicConfig, vocabulary: int) -> tuple[int, int]:
     return min(vocabulary, 1024), max(LEAST_HASHED_ROWS, config.memory_bytes // BYTES_A_HASHED_ROW)
 
 
+def residual_rows(config: EpisodicConfig, contexts: int) -> int:
+    """Rows of each context in the residual's share of the budget, at 32 bits a number."""
+    return max(config.memory_bytes // RESIDUAL_SHARE // (4 * ROW * contexts), 1) * config.residual
+
+
 def make_pattern(
     config: EpisodicConfig, vocabulary: int, contexts: int, models: int, seed: int, with_tail: bool
 ) -> Pattern:
@@ -298,6 +313,8 @@ def make_pattern(
     weights[:, 3 * contexts :] = 0.2
     corrections = np.zeros((SIZES[1] * CORRECTION_LEVELS, 2), dtype=real)
     corrections[:, 1] = 1.0
+    residual_states = np.zeros((contexts * STATES * config.residual, 2), dtype=real)
+    residual_states[:, 1] = 0.1
     features, film = slow_sizes(config)
     parts = np.array([1.0] * TAIL + [float(with_tail)] * (PARTS - TAIL))
     parts /= parts.sum()
@@ -328,6 +345,8 @@ def make_pattern(
         slow_moments=np.zeros(2 * film, dtype=real),
         slow_usual=np.zeros(2 * features),
         slow_learned=np.zeros(min(features, 1), dtype=np.int64),
+        residual_states=residual_states.reshape(-1),
+        residual_rows=np.zeros(contexts * residual_rows(config, contexts) * ROW, dtype=real),
     )
 
 
@@ -361,4 +380,6 @@ def make_desk(config: EpisodicConfig, vocabulary: int, memory: Memory) -> Desk:
         log_count=np.log1p(np.arange(256) / 0.3).astype(real), masses=np.zeros(PARTS),
         escape_inputs=np.zeros(contexts + EXTRA), expert=numbers(vocabulary), numbers=np.zeros(8),
         tail_p=np.zeros(most), reach=whole(2), trace=make_trace(len(memory.tail.discounts)),
+        residual=numbers(most), residual_next=whole(contexts), residual_at=whole(contexts),
+        residual_places=numbers(ROW), residual_error=numbers(most),
     )  # fmt: skip

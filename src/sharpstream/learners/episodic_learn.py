@@ -18,6 +18,7 @@ from sharpstream.learners.episodic_read import (
     ESCAPE_LOGIT,
     MOST,
     ON_CORRECTIONS,
+    ON_RESIDUAL,
     ON_STATES,
     ON_TAIL,
     VOCABULARY,
@@ -28,13 +29,14 @@ from sharpstream.learners.episodic_read import (
 from sharpstream.pattern.episodic_escape import learn_escape, learn_share, see
 from sharpstream.pattern.episodic_mixers import learn_finals, step_weights
 from sharpstream.pattern.episodic_network import network_learn
+from sharpstream.pattern.episodic_residual import learn_residual
 from sharpstream.pattern.episodic_states import STEEPEST, learn_state
 
 # Rates, all set in `episodic.py`; indices of the array `rates` (float64).
 MIX, MIX_TIME, MIX_FLOOR, MIX_KEEP, STATE, FINAL, FINAL_TIME, FINAL_FLOOR = range(8)
 NETWORK, NETWORK_ROWS, NETWORK_TIME, CORRECT, ESCAPE, ESCAPE_CELL, ESCAPE_CORRECT, SHARE = range(8, 16)
-SLOW = 16
-RATES = 17
+SLOW, RESIDUAL, RESIDUAL_ROWS = range(16, 19)
+RATES = 19
 
 
 @lean_kernel
@@ -70,6 +72,13 @@ def learn_to_read(
     if target < 0:
         return
     learn_mixers(pattern, desk, sizes, rates, now, count, target)
+    if sizes[ON_RESIDUAL] != 0:
+        real = pattern.weights.dtype.type
+        learn_residual(
+            pattern.residual_states, pattern.residual_rows, desk.residual_at, desk.place, desk.first, desk.entries,
+            desk.candidate, desk.candidates, desk.blended, count, target, real(rates[RESIDUAL]),
+            real(rates[RESIDUAL_ROWS]), desk.residual_places, desk.residual_error, sizes[ON_STATES] != 0,
+        )  # fmt: skip
     if sizes[ON_STATES] != 0:
         learn_states(pattern, desk, rates, count, target)
     learn_matches(pattern, desk, rates, count, target)

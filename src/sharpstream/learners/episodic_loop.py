@@ -33,6 +33,7 @@ from sharpstream.memory.episodic_contexts import RECENT, address_contexts, advan
 from sharpstream.memory.episodic_keeping import COUNTED, SWEPT, keep_slot, sweep
 from sharpstream.memory.episodic_match import follow
 from sharpstream.memory.episodic_slots import WAYS, claim_slot, write_slot
+from sharpstream.pattern.episodic_residual import address_rows
 from sharpstream.pattern.episodic_slow import slow_step
 from sharpstream.sleep.episodic_replay import Tags
 
@@ -65,15 +66,19 @@ def said_by_parent(memory: Memory, desk: Desk, k: Any, symbol: Any) -> bool:
 
 
 @lean_kernel
-def address_next(memory: Memory, cursor: Cursor, desk: Desk) -> None:
+def address_next(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk) -> None:
     address_contexts(
         cursor.features, memory.used, memory.first, memory.buckets, memory.bucket_size, memory.slots, desk.address,
         desk.check,
     )  # fmt: skip
+    if len(pattern.residual_rows) > 0:
+        address_rows(pattern.residual_rows, desk.address, desk.check, desk.residual_next)
 
 
 @lean_kernel
-def move_on(memory: Memory, cursor: Cursor, desk: Desk, sizes: Array, symbol: Any, learning: bool) -> None:
+def move_on(
+    memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, sizes: Array, symbol: Any, learning: bool
+) -> None:
     """The past takes the symbol in, and the slots of the next prediction are asked for."""
     advance(cursor.recent, cursor.word, cursor.features, memory.kinds, memory.folded, symbol)
     cursor.fill[0] = min(cursor.fill[0] + 1, RECENT)
@@ -83,7 +88,7 @@ def move_on(memory: Memory, cursor: Cursor, desk: Desk, sizes: Array, symbol: An
     )  # fmt: skip
     for k in range(len(desk.address)):
         desk.held[0, k], desk.held[1, k] = desk.address[k], desk.check[k]
-    address_next(memory, cursor, desk)
+    address_next(memory, pattern, cursor, desk)
 
 
 @lean_kernel
@@ -106,7 +111,7 @@ def read_stream(
 
     `correct` is filled when it is as long as the tokens.
     """
-    address_next(memory, cursor, desk)
+    address_next(memory, pattern, cursor, desk)
     for t in range(len(tokens)):
         symbol, now = np.int64(tokens[t]), cursor.clock[0]
         count = predict_next(memory, pattern, cursor, desk, sizes)
@@ -117,7 +122,7 @@ def read_stream(
         bits[t] = -math.log2(p)
         if len(correct):
             correct[t] = best_symbol(memory, pattern, desk, sizes, count) == symbol
-        move_on(memory, cursor, desk, sizes, symbol, learning)
+        move_on(memory, pattern, cursor, desk, sizes, symbol, learning)
         if learning:
             learn_to_read(memory, pattern, cursor, desk, sizes, rates, now, count, symbol)
             remember(memory, desk, sizes, symbol, now + 1)
@@ -153,7 +158,7 @@ def best_symbol(memory: Memory, pattern: Pattern, desk: Desk, sizes: Array, coun
 @lean_kernel
 def predict_row(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, sizes: Array, row: Array) -> None:
     """The whole distribution, (V,)."""
-    address_next(memory, cursor, desk)
+    address_next(memory, pattern, cursor, desk)
     count = predict_next(memory, pattern, cursor, desk, sizes)
     for symbol in range(len(row)):
         row[symbol] = probability(memory, pattern, desk, sizes, symbol)

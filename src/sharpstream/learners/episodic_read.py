@@ -21,13 +21,14 @@ from sharpstream.pattern.episodic_candidates import all_candidates, keep_best, p
 from sharpstream.pattern.episodic_escape import UNIGRAM_FRESH, WEIGHT, escape_probability, share, share_masses
 from sharpstream.pattern.episodic_mixers import FINALS, gather_weights, log_softmax_lanes, mix_finals, softmax
 from sharpstream.pattern.episodic_network import choose_inputs, network_forward
+from sharpstream.pattern.episodic_residual import read_residual
 from sharpstream.pattern.episodic_selectors import FINAL_LANES, SIZES, STARTS, choose_rows, match_level
 from sharpstream.pattern.episodic_states import STEEPEST, age_level, state_entries, state_value
 
 # Switches, indices of the array `sizes` (int64): sizes and what is on.
 VOCABULARY, MOST, WIDE, RING_SIZE, ON_STATES, ON_SELECTORS, ON_CORRECTIONS, NETWORK_TABLE, NETWORK_HASHED = range(9)
-ON_EXPERT, ON_TAIL, KEEPING, REPLAY, REPLAY_EVERY, REPLAYS, REPLAY_INTO, SWEEP_EVERY = range(9, 17)
-SWITCHES = 17
+ON_EXPERT, ON_TAIL, KEEPING, REPLAY, REPLAY_EVERY, REPLAYS, REPLAY_INTO, SWEEP_EVERY, ON_RESIDUAL = range(9, 18)
+SWITCHES = 18
 ESCAPE_P, ESCAPE_LOGIT, ESCAPE_LEVEL, ESCAPE_FOUND, DROPPED, CORRECTION_ROW, LEFT = range(7)  # desk.numbers
 SEEN_FRESH = 0.01  # of the last symbol's weight, for those not seen lately
 FLOOR = 1e-6  # share of the uniform in every prediction: bits stay finite
@@ -227,8 +228,9 @@ def mix_chosen(pattern: Pattern, desk: Desk, sizes: Array, count: Any) -> None:
     inputs = 3 * contexts + models + DENSE
     gather_weights(pattern.weights, desk.rows, inputs, desk.chosen)
     logp, chosen = desk.logp, desk.chosen
-    for i in range(count * LANES):
-        logp[i] = 0
+    for c in range(count):
+        for m in range(LANES):
+            logp[c * LANES + m] = desk.residual[c]
     for k in range(contexts):
         for e in range(desk.first[k], desk.first[k + 1]):
             c = desk.candidate[e]
@@ -294,6 +296,13 @@ def predict_next(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, s
     read_states(memory, pattern, cursor, desk, sizes, count)
     read_matches(pattern, cursor, desk)
     read_dense(memory, pattern, cursor, desk, sizes, count)
+    if sizes[ON_RESIDUAL] != 0:
+        for k in range(len(desk.place)):
+            desk.residual_at[k] = desk.residual_next[k]
+        read_residual(
+            pattern.residual_states, pattern.residual_rows, desk.residual_at, desk.place, desk.first, desk.entries,
+            desk.candidate, desk.candidates, count, desk.residual_places, desk.residual, sizes[ON_STATES] != 0,
+        )  # fmt: skip
     if count > 0:
         mix_inputs(memory, pattern, cursor, desk, sizes, count)
     if sizes[MOST] != sizes[VOCABULARY]:

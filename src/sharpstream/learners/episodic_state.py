@@ -20,15 +20,17 @@ from sharpstream.memory.episodic_contexts import POSITION, RECENT, SHAPE, SHAPE_
 from sharpstream.memory.episodic_match import LENGTH, LONGEST, MISSES, PLACE
 from sharpstream.memory.episodic_slots import DISTINCT, MOST, PAIRS, TOTAL, WAYS
 from sharpstream.pattern.episodic_escape import HEAVIEST, WEIGHT
+from sharpstream.pattern.episodic_residual import PLACES, ROW
 
 if TYPE_CHECKING:
     from sharpstream.learners.episodic import Episodic
 
 LARGEST = 1e9  # of any learned number
-SQUARES = ("states", "match_states", "corrections")  # (value, sum of squares) side by side
+SQUARES = ("states", "match_states", "corrections", "residual_states")  # (value, sum of squares) side by side
 COUNTED = ("unigram", "escapes", "lately")
 EXPERT, TAIL = "expert.", "tail."  # the names of the states of other learners inside ours
 SLOW = frozenset(name for name in (*Cursor._fields, *Pattern._fields) if name.startswith("slow_"))
+OPTIONAL = SLOW | {"residual_states", "residual_rows"}  # empty where the option is off
 
 
 def state_dict(learner: "Episodic") -> State:
@@ -85,11 +87,10 @@ def _of(prefix: str, state: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def _named(learner: "Episodic") -> dict[str, Array]:
-    """Cursor and pattern by name; the slow level's arrays only where there is one."""
+    """Cursor and pattern by name; an option's arrays only where it is on."""
     named = {f"cursor.{name}": array for name, array in learner.cursor._asdict().items()}
     named |= {f"pattern.{name}": array for name, array in learner.pattern._asdict().items()}
-    on = len(learner.cursor.slow_film) > 0
-    return {name: array for name, array in named.items() if on or name.partition(".")[2] not in SLOW}
+    return {name: array for name, array in named.items() if array.size or name.partition(".")[2] not in OPTIONAL}
 
 
 def _check_shapes(learner: "Episodic", state: Mapping[str, Array]) -> None:
@@ -154,6 +155,8 @@ def _check_pattern(pattern: Pattern) -> None:
         raise RunError(f"the state's pattern.parts {pattern.parts.tolist()} must be shares that sum to 1")
     if not (pattern.slow_usual[pattern.slow_usual.size // 2 :] >= 0).all():
         raise RunError("the state's pattern.slow_usual has variances below 0")
+    if not (pattern.residual_rows.reshape(-1, ROW)[:, PLACES] >= 0).all():
+        raise RunError("the state's pattern.residual_rows has sums of squares below 0")
     for name in ("cells", "escape_correction"):
         array = getattr(pattern, name)
         if not ((array > 0) & (array < 1)).all():

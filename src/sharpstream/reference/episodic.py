@@ -25,6 +25,7 @@ from sharpstream.pattern import episodic_escape as escape
 from sharpstream.pattern import episodic_states as states
 from sharpstream.pattern.episodic_mixers import FINALS
 from sharpstream.pattern.episodic_network import DELAY, HASHED
+from sharpstream.pattern.episodic_residual import PLACES, ROW
 from sharpstream.pattern.episodic_selectors import FINAL_LANES, SIZES, STARTS, choose_rows, match_level
 from sharpstream.reference.episodic_memory import GOLDEN, WORD64, Bucket, Match, Past, Slot, empty_bucket
 from sharpstream.reference.episodic_options import SlowLevel, TagStore, kept_slot, sweep
@@ -53,8 +54,9 @@ class ReferenceEpisodic:
         p, inputs = self.pattern, 3 * len(self.contexts) + models + arrays.DENSE
         p["weights"], p["squares"] = p["weights"].reshape(-1, inputs), p["squares"].reshape(inputs, LANES).T
         p["finals"], p["final_squares"] = p["finals"].reshape(-1, LANES), p["final_squares"].reshape(FINALS, LANES)
-        for name in ("states", "match_states", "corrections"):
+        for name in ("states", "match_states", "corrections", "residual_states"):
             p[name] = p[name].reshape(-1, 2)
+        p["residual_rows"] = p["residual_rows"].reshape(-1, ROW)
         p["escape_weights"] = p["escape_weights"].reshape(len(self.contexts) + 1, -1)
         if config.network:
             p["inputs"], p["read"] = p["inputs"].reshape(-1, config.network), p["read"].reshape(vocabulary, -1)
@@ -177,6 +179,26 @@ class ReferenceEpisodic:
             x[dense + 3] = np.log(self.tail_row[self.candidates])
             x[dense + 4] = np.log(p["lately"][self.candidates] + SEEN_FRESH)
         self.x = x
+        if self.config.residual:
+            self.residual = self._residual()
+
+    def _residual(self) -> Array:
+        """One logit a candidate from the rows of all contexts and from the states' second values."""
+        logits = np.zeros(len(self.candidates))
+        table, rows = self.pattern["residual_states"], self.pattern["residual_rows"]
+        each = len(rows) // len(self.contexts)
+        self.residual_at = []
+        for k, (bucket, check) in enumerate(self.address):
+            z = ((self._bucket_place(k, bucket) * 65_536 + check) * GOLDEN) & WORD64
+            self.residual_at.append(k * each + (((z >> 32) * each) >> 32))
+        logits += rows[self.residual_at].sum(axis=0)[self.candidates % PLACES]
+        for places, _, entries, absent, _, _ in self.spoken.values() if self.config.states else []:
+            logits[places] += [table[e, 0].sum() - table[absent, 0].sum() for e in entries]
+        return logits
+
+    def _bucket_place(self, k: int, bucket: int) -> int:
+        """Where the kernels keep a bucket."""
+        return int(self.layout.first[k] + bucket * self.layout.bucket_size[k])
 
     def _network(self) -> Array:
         """Log-probabilities of the candidates by the network expert."""
@@ -208,7 +230,9 @@ class ReferenceEpisodic:
     def _mix_chosen(self) -> None:
         """Mixers, final mixers, corrections."""
         p = self.pattern
-        self.logp = log_softmax(p["weights"][self.rows] @ self.x)  # (LANES, C)
+        self.logp = log_softmax(
+            p["weights"][self.rows] @ self.x + (self.residual if self.config.residual else 0.0)
+        )  # (LANES, C)
         finals = log_softmax(p["finals"][self.final_rows] @ self.logp)  # (FINALS, C)
         self.final_p, self.total = np.exp(finals), log_softmax(finals.mean(axis=0))
         self.blended = np.exp(self.total)
@@ -294,6 +318,8 @@ class ReferenceEpisodic:
         if target >= 0:
             truth = np.eye(len(self.candidates))[target]
             self._learn_mixers(truth)
+            if self.config.residual:
+                self._learn_residual(self.blended - truth)
             self._learn_states(truth)
             if self.config.network:
                 self._learn_network(truth)
@@ -324,7 +350,7 @@ class ReferenceEpisodic:
         above = int(self.layout.parent[k])
         parent = self.slots[above] if above >= 0 else None
         said = parent is not None and parent.distinct == 1 and parent.pairs[0][0] == token
-        number = int(self.layout.first[k] + bucket * self.layout.bucket_size[k])
+        number = self._bucket_place(k, bucket)
         slots = int(self.layout.buckets[k]) * WAYS
         return kept_slot(self.buckets[k, bucket], check, self.config.keeping, self.now + 1, slots, number, said)
 
@@ -381,6 +407,18 @@ class ReferenceEpisodic:
         p["squares"][:] = keep * p["squares"] + (1.0 - keep) * gradient**2
         for m, row in enumerate(self.rows.tolist()):
             p["weights"][row] -= self.step * rate * gradient[m] / np.sqrt(p["squares"][m] + 1e-12)
+
+    def _learn_residual(self, error: Array) -> None:
+        """One step along the error of the whole prediction."""
+        by_place = np.bincount(self.candidates % PLACES, weights=error, minlength=PLACES)
+        for at in self.residual_at:
+            row = self.pattern["residual_rows"][at]
+            row[PLACES] += (by_place**2).sum()
+            row[:PLACES] -= RATE_VALUES[learn.RESIDUAL_ROWS] * by_place / math.sqrt(row[PLACES] + 1.0)
+        for places, _, entries, absent, _, _ in self.spoken.values() if self.config.states else []:
+            for three, g in zip([*entries, absent], [*error[places], -error[places].sum()], strict=True):
+                for entry in three:
+                    self._adagrad("residual_states", entry, g, RATE_VALUES[learn.RESIDUAL])
 
     def _learn_states(self, truth: Array) -> None:
         rate = RATE_VALUES[learn.STATE]
