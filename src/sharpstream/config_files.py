@@ -17,6 +17,8 @@ from sharpstream.config import RunConfig
 from sharpstream.errors import ConfigError
 
 Config = TypeVar("Config")
+ADDED: dict[str, dict[str, Any]] = {"EpisodicConfig": {"residual": False}}
+"""Settings that a version added with another default than what it did before: what a config saved before them means."""
 LARGEST_TOML = 64 * 1024  # bytes; a whole config takes about four thousand
 
 
@@ -35,6 +37,9 @@ def from_dict(kind: type[Config], values: Mapping[str, Any], *, base: Config | N
     changes: dict[str, Any] = {}
     if not isinstance(values, Mapping):
         raise ConfigError(f"{where or kind.__name__} must be a table of settings, not {values!r}")
+    added = ADDED.get(kind.__name__, {})
+    if added and hints.keys() - values.keys() == added.keys():  # a whole config, saved by a version without these
+        changes |= added
     for name, value in values.items():
         path = f"{where}.{name}" if where else name
         if name not in hints:

@@ -9,7 +9,7 @@ from sharpstream.config import EpisodicConfig
 from sharpstream.learners.episodic import Episodic
 from sharpstream.reference.episodic import ReferenceEpisodic
 
-BASE = EpisodicConfig(memory="256kB", network=6, dtype="float64")
+BASE = EpisodicConfig(memory="256kB", network=6, residual=False, dtype="float64")
 SLEEPY = replace(BASE, replay_every=40, replays=12, replay_tags=30)
 GRID = {
     "three symbols": (3, BASE),
@@ -46,6 +46,8 @@ GRID = {
     "letters, residual, counts only, no network": (27, replace(BASE, residual=True, states=False, network=0)),
     "bytes, residual and slow level": (256, replace(BASE, residual=True, slow=1)),
     "words, residual, crowded": (1_000, replace(BASE, residual=True, memory="64kB")),
+    "letters, residual and replay": (27, replace(SLEEPY, residual=True, replay="uniform")),
+    "words, residual, twice awake": (1_000, replace(SLEEPY, residual=True, replay="again")),
     "letters, slow level": (27, replace(BASE, slow=3)),
     "bytes, slow level of one clock": (256, replace(BASE, slow=1)),
     "words, slow level and replay": (1_000, replace(SLEEPY, slow=2, replay="uniform")),

@@ -40,7 +40,7 @@ CONFIG = RunConfig(
     clockwork=ClockworkConfig(modules=3, width=5, embedding=4, dtype="float64", adam=ADAM),
     transformer=TransformerConfig(layers=1, width=16, heads=2, d_ff=16, chunk=32, dtype="float64", adam=ADAM),
     counts=CountsConfig(order=3, table_bits=10),
-    episodic=EpisodicConfig(memory="256kB", network=8, dtype="float64"),
+    episodic=EpisodicConfig(memory="256kB", network=8, residual=False, dtype="float64"),
 )
 
 
@@ -52,14 +52,20 @@ SHARPS = {  # SHARP's other pattern blocks, its other credit and its other memor
     **{f"sharp, {kind}": replace(CONFIG.sharp, memory=kind) for kind in MEMORIES},
     "sharp, tagged by prediction": replace(CONFIG.sharp, tag_by="prediction"),
 }
-TRACES = (*LEARNERS, *SHARPS)
+RESIDUAL = "episodic, residual"
+TRACES = (*LEARNERS, *SHARPS, RESIDUAL)
 
 
 def trace(name: str) -> list[float]:
     """Bits of the last ten of 400 tokens of nonlinear(2)."""
     from sharpstream.streams.synthetic import Nonlinear
 
-    config = CONFIG.replace(learner="sharp", sharp=SHARPS[name]) if name in SHARPS else CONFIG.replace(learner=name)
+    if name in SHARPS:
+        config = CONFIG.replace(learner="sharp", sharp=SHARPS[name])
+    elif name == RESIDUAL:
+        config = CONFIG.replace(learner="episodic", episodic=replace(CONFIG.episodic, residual=True))
+    else:
+        config = CONFIG.replace(learner=name)
     learner = make_learner(config, 7)
     return [round(float(bits), 9) for bits in learner.learn(Nonlinear(2, seed=5).take(400))[-10:]]
 

@@ -84,8 +84,9 @@ def config_of(options: CompressOptions) -> RunConfig:
     if options.learner != "episodic":
         return RunConfig(learner=options.learner)
     default = archive.DEFAULT
-    network = 0 if options.fast else default.episodic.network
-    return default.replace(episodic=dataclasses.replace(default.episodic, memory=options.memory, network=network))
+    episodic = dataclasses.replace(default.episodic, memory=options.memory)
+    fast = dataclasses.replace(episodic, network=0, residual=False)
+    return default.replace(episodic=fast if options.fast else episodic)
 
 
 def read_file(path: Path) -> bytes:

@@ -70,7 +70,9 @@ def config_of(settings: Mapping[str, Any]) -> RunConfig:
         learner=learner,
         sharp=replace(sharp, levels=3),
         recurrent=gru,
-        episodic=EpisodicConfig(expert=expert, accuracy=True, memory="64MB" if settings["k"] else "256MB"),
+        episodic=EpisodicConfig(
+            expert=expert, accuracy=True, residual=False, memory="64MB" if settings["k"] else "256MB"
+        ),
         stream=stream or StreamConfig(name=name, k=settings["k"]),
         tokens=tokens,
         seed=settings["seed"],

@@ -70,6 +70,7 @@ def carry_tag(desk: Desk, whole: Array, real: Array, away: bool) -> None:
     at = carry(desk.value, real, 0, pairs, len(desk.value), away)
     at = carry(desk.power, real, at, pairs, len(desk.power), away)
     at = carry(desk.match_value, real, at, len(desk.match_value), len(desk.match_value), away)
+    at = carry(desk.residual, real, at, count, most, away)
     for d in range(DENSE):
         at = carry(desk.dense[d], real, at, count, most, away)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 COUNT, TARGET, ROW, HEAD = 0, 1, 2, 3  # a tag's whole numbers begin with these
 WHOLE = ("first", "candidate", "counts", "expected", "rows", "final_rows", "network_rows")  # after the candidates
-REAL = ("value", "power", "match_value", "dense")
+REAL = ("value", "power", "match_value", "residual", "dense")
 LARGEST = 1e9
 
 

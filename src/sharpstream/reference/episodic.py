@@ -178,13 +178,13 @@ class ReferenceEpisodic:
         if self.tail is not None:
             x[dense + 3] = np.log(self.tail_row[self.candidates])
             x[dense + 4] = np.log(p["lately"][self.candidates] + SEEN_FRESH)
-        self.x = x
-        if self.config.residual:
-            self.residual = self._residual()
+        self.x, self.residual = x, self._residual()
 
     def _residual(self) -> Array:
-        """One logit a candidate from the rows of all contexts and from the states' second values."""
+        """One logit a candidate from the rows of all contexts and from the states' second values; 0 without."""
         logits = np.zeros(len(self.candidates))
+        if not self.config.residual:
+            return logits
         table, rows = self.pattern["residual_states"], self.pattern["residual_rows"]
         each = len(rows) // len(self.contexts)
         self.residual_at = []
@@ -230,9 +230,7 @@ class ReferenceEpisodic:
     def _mix_chosen(self) -> None:
         """Mixers, final mixers, corrections."""
         p = self.pattern
-        self.logp = log_softmax(
-            p["weights"][self.rows] @ self.x + (self.residual if self.config.residual else 0.0)
-        )  # (LANES, C)
+        self.logp = log_softmax(p["weights"][self.rows] @ self.x + self.residual)  # (LANES, C)
         finals = log_softmax(p["finals"][self.final_rows] @ self.logp)  # (FINALS, C)
         self.final_p, self.total = np.exp(finals), log_softmax(finals.mean(axis=0))
         self.blended = np.exp(self.total)
@@ -356,7 +354,7 @@ class ReferenceEpisodic:
 
     def _tag(self, bits: float, truth: Array) -> None:
         """Keep what was mixed for sleep, or learn from it again at once."""
-        names = ("x", "rows", "final_rows", "candidates") + ("network_rows",) * bool(self.config.network)
+        names = ("x", "rows", "final_rows", "candidates", "residual") + ("network_rows",) * bool(self.config.network)
         tag = {name: getattr(self, name) for name in names} | {"truth": truth}
         if self.config.replay != "again":
             self.tags.take(bits, tag)

@@ -66,9 +66,9 @@ class WatchConfig:
 
 
 def default_run(*, fast: bool = False) -> RunConfig:
-    """An episodic learner of bytes; `fast` leaves out its network, its skips and its long orders."""
-    full = EpisodicConfig(memory="64MB")
-    quick = EpisodicConfig(memory="16MB", network=0, skips=False, orders=5)
+    """An episodic learner of bytes without its residual, which alerts do not need; `fast` leaves out more."""
+    full = EpisodicConfig(memory="64MB", residual=False)
+    quick = EpisodicConfig(memory="16MB", residual=False, network=0, skips=False, orders=5)
     return RunConfig(
         learner="episodic", episodic=quick if fast else full, stream=StreamConfig(name="-", alphabet="bytes")
     )

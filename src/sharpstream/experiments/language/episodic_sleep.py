@@ -5,15 +5,17 @@ at the present token, awake. House-keeping: other rules of who gives way where m
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sharpstream.config import EpisodicConfig, StreamConfig
+from sharpstream.config import StreamConfig
 from sharpstream.evaluate.rows import Cells, Row
 from sharpstream.experiments.harness import Experiment, Finding, Job
 from sharpstream.experiments.language.episodic_trials import (
+    WHOLE,
     WITHOUT,
     Changes,
     Trial,
@@ -75,7 +77,7 @@ def letters(segment: int, length: int) -> Tokens:
     return read(StreamConfig(name="python-docs"), (segment * length, (segment + 1) * length))
 
 
-FAST = EpisodicConfig(network=0)
+FAST = replace(WHOLE, network=0)
 TRIALS = {
     "replay-text8": Trial("replay, text8", LETTERS, text8, SLEEPS),
     "replay-docs": Trial("replay, documentation as bytes", BYTES, documentation, SLEEPS),

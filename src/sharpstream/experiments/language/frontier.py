@@ -34,7 +34,8 @@ def without(**parts: Any) -> Change:
 
 ARMS: dict[str, Change] = {
     "episodic": without(),
-    "episodic fast": without(network=0),
+    "episodic fast": without(network=0, residual=False),
+    "episodic, no residual": without(residual=False),
     "episodic, no words": without(words=False),
     "episodic, no skips": without(skips=False),
     "episodic, no states": without(states=False),
