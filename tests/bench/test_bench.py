@@ -11,9 +11,10 @@ import pytest
 from sharpstream.bench.floor import floor
 from sharpstream.bench.growth import AXES, growth_figure, measure_memory
 from sharpstream.bench.learners import measure_learners
+from sharpstream.bench.memories import multiply_adds, squashings
 from sharpstream.bench.output import KEPT, OPTIONS
 from sharpstream.cli import main
-from sharpstream.config import RunConfig, TransformerConfig
+from sharpstream.config import RunConfig, SharpConfig, TransformerConfig
 from sharpstream.evaluate.timing import Timed, in_turn, learning
 from sharpstream.factory import make_learner
 
@@ -71,6 +72,22 @@ def test_a_turn_of_one_chunk_is_exactly_one_update_of_a_transformer():
 def test_the_floor_touches_every_weight():
     for staggered in (True, False):
         assert floor(1_000, staggered=staggered, passes=3)() == 3
+
+
+def test_a_memorys_floor_holds_the_arithmetic_of_its_kind_and_no_more():
+    asked = {
+        kind: (multiply_adds(config), squashings(config))
+        for kind in ("rnn", "gru", "lstm", "diagonal", "delay", "legendre")
+        for config in [SharpConfig(width=8, embedding=2, memory=kind)]
+    }
+    assert asked == {
+        "rnn": (80, 8),
+        "gru": (240, 24),
+        "lstm": (320, 40),
+        "diagonal": (16, 8),
+        "delay": (0, 0),
+        "legendre": (40, 0),
+    }
 
 
 def test_the_engine_table_has_every_named_quantity(tmp_path, capsys):

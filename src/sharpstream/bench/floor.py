@@ -8,13 +8,14 @@ from sharpstream.kernels.layout import Layout
 
 
 @kernel
-def touch(p: Array, m: Array, v: Array) -> None:
-    """Read and write each number once, with as little arithmetic as keeps the compiler honest."""
+def touch(p: Array, m: Array, v: Array, passes: int) -> None:
+    """Read and write each number once a pass, with as little arithmetic as keeps the compiler honest."""
     decay, more = p.dtype.type(0.999), p.dtype.type(1e-9)
-    for i in range(p.size):
-        m[i] = decay * m[i]
-        v[i] = decay * v[i]
-        p[i] = p[i] - more * m[i]
+    for _ in range(passes):
+        for i in range(p.size):
+            m[i] = decay * m[i]
+            v[i] = decay * v[i]
+            p[i] = p[i] - more * m[i]
 
 
 def floor(parameters: int, *, staggered: bool, passes: int) -> Work:
@@ -26,10 +27,10 @@ def floor(parameters: int, *, staggered: bool, passes: int) -> Work:
         buffers = [np.zeros(parameters, dtype=np.float32) for _ in range(3)]
     for buffer in buffers:
         buffer[:] = 1.0
+    p, m, v = buffers
 
     def work() -> int:
-        for _ in range(passes):
-            touch(*buffers)
+        touch(p, m, v, passes)
         return passes
 
     return work

@@ -1,7 +1,8 @@
 """Every kind of memory against its own floor: one level, so that little else is in the measured step.
 
-advance: one input taken in and read, against one matrix times vector of as many multiply-adds. wake: a whole step in
-which the memory learns if it can, against one pass over the weights that learn and their moments. Processor time.
+advance: one input taken in and read, against the least that any implementation does: the token's embedding read, as
+many multiply-adds in long rows, as many tanh, the state and the read-out written. wake: a whole step in which the
+memory learns if it can, against one pass over the weights that learn and their moments. Processor time.
 `sharp bench engine` calls this.
 """
 
@@ -12,24 +13,40 @@ from typing import Any
 import numpy as np
 
 from sharpstream.bench.floor import floor
-from sharpstream.config import SharpConfig
+from sharpstream.config import HOLD_INPUTS, SharpConfig
 from sharpstream.evaluate.timing import Work, in_turn, learning
 from sharpstream.experiments.memory_kinds import with_memory
 from sharpstream.experiments.memory_kinds_page import KINDS
+from sharpstream.kernels.elementary import tanh_inplace
 from sharpstream.kernels.jit import Array, kernel
 from sharpstream.kernels.linear import add_product
+from sharpstream.kernels.views import copy
 from sharpstream.learners.sharp import Sharp
-from sharpstream.memory.kinds import gate_rows, slots
+from sharpstream.memory.kinds import gate_rows, slots, state_size
 
 VOCABULARY = 27
 
 
 @kernel
-def multiply(weight: Array, x: Array, out: Array, passes: int) -> None:
-    """Matrix times vector, so many times; each needs the one before, so that none is left out."""
-    for _ in range(passes):
+def least(
+    table: Array,
+    tokens: Array,
+    weight: Array,
+    x: Array,
+    out: Array,
+    squashed: Array,
+    held: Array,
+    state: Array,
+    readouts: Array,
+) -> None:
+    """What every token asks; each multiplication needs the one before, so that none is left out."""
+    for i in range(tokens.size):
+        copy(table[tokens[i]], x[: table.shape[1]])
         add_product(weight, x, out)
-        x[0] = out[0]
+        x[x.size - 1] = out[0]
+        tanh_inplace(squashed)
+        copy(held, state)
+        copy(held, readouts[i])
 
 
 def measure_memories(config: SharpConfig, *, rounds: int) -> list[dict[str, Any]]:
@@ -40,7 +57,7 @@ def measure_memories(config: SharpConfig, *, rounds: int) -> list[dict[str, Any]
     works: dict[str, Work] = {}
     for kind, learner in learners.items():
         works[f"{kind}: advance"] = _advancing(learner, tokens)
-        works[f"{kind}: advance, floor"] = _multiplying(multiply_adds(learner.config), base.width, tokens.size)
+        works[f"{kind}: advance, floor"] = _least(learner.config, tokens)
         works[f"{kind}: wake"] = learning(learner, tokens)
         works[f"{kind}: wake, floor"] = floor(learner.parameters(active=True), staggered=True, passes=tokens.size)
     times = in_turn(works, rounds, clock=time.process_time)
@@ -69,24 +86,37 @@ def _advancing(learner: Sharp, tokens: Any) -> Work:
 
 
 def multiply_adds(config: SharpConfig) -> int:
-    """How many of them one input takes in memory 1; a delay line is charged one for each number it moves."""
+    """How many of them one input takes in memory 1; a delay line only moves numbers."""
     width, embedding, kind = config.width, config.embedding, config.memory
     orders = slots(config)
     if kind == "legendre":
         return orders * (orders + 1) * embedding
     if kind == "delay":
-        return orders * embedding
+        return 0
     return gate_rows(config, 1) * (embedding + (0 if kind == "diagonal" else width))
 
 
-def _multiplying(count: int, width: int, passes: int) -> Work:
-    """A matrix of this width with at least one row, and about so many weights."""
-    weight = np.full((max(1, round(count / width)), width), 1e-3, dtype=np.float32)
-    x, out = np.ones(width, dtype=np.float32), np.zeros(len(weight), dtype=np.float32)
+def squashings(config: SharpConfig) -> int:
+    """How many tanh one input takes in memory 1; the diagonal one's rates need theirs only when they have learned."""
+    if config.memory in HOLD_INPUTS:
+        return 0
+    return gate_rows(config, 1) + (config.width if config.memory == "lstm" else 0)
+
+
+def _least(config: SharpConfig, tokens: Any) -> Work:
+    """The multiply-adds as a matrix of the model's width. A delay line need write no state but the input: a ring."""
+
+    def ones(*shape: int) -> Array:
+        return np.ones(shape, dtype=np.float32)
+
+    width, kept = config.width, 0 if config.memory == "delay" else state_size(config, 1)
+    table, weight = ones(VOCABULARY, config.embedding), 1e-3 * ones(round(multiply_adds(config) / width), width)
+    x, out, squashed = ones(width), ones(max(1, len(weight))), ones(squashings(config))
+    held, state, readouts = ones(max(kept, width)), ones(kept), ones(tokens.size, width)
 
     def work() -> int:
         out[:] = 0.0
-        multiply(weight, x, out, passes)
-        return passes
+        least(table, tokens, weight, x, out, squashed, held, state, readouts)
+        return int(tokens.size)
 
     return work

@@ -118,7 +118,7 @@ def _floor(width: int, vocabulary: int, kept: int) -> Work:
         for _ in range(TOKENS):
             total(p)
             if kept == 2:
-                touch(p, m, v)
+                touch(p, m, v, 1)
             elif kept == 1:
                 touch_two(p, m)
             else:
