@@ -89,3 +89,12 @@ def test_every_number_that_can_be_set_says_what_it_counts():
     numbers = re.findall(r"^    (\w+): (?:int|float)[^\n]*\n(    \"\"\")?", source, flags=re.M)
     assert len(numbers) > 40
     assert [name for name, told in numbers if not told] == []
+
+
+def test_a_config_saved_before_a_setting_was_there_means_what_it_meant_then():
+    saved = to_dict(RunConfig(learner="episodic"))
+    assert saved["episodic"].pop("residual") is True
+    assert not from_dict(RunConfig, saved).episodic.residual, "a run of an older version goes on as it was"
+    assert from_dict(RunConfig, {"episodic": {"memory": "1GB"}}).episodic.residual, "a person's file has the default"
+    saved["episodic"]["residual"] = True
+    assert from_dict(RunConfig, saved).episodic.residual

@@ -63,6 +63,15 @@ def test_it_learns_phrases_that_come_back(vocabulary):
     assert bits[-1_000:].mean() < 0.8 * bits[:500].mean()
 
 
+def test_the_residual_learns_what_the_others_get_wrong_and_keeps_the_sum_at_one():
+    x = stream(27, 20_000)
+    with_, without = (Episodic(replace(SMALL, residual=on), 27) for on in (True, False))
+    assert with_.learn(x)[2_000:].mean() < without.learn(x)[2_000:].mean() - 0.002
+    assert abs(with_.predict().sum() - 1.0) < 1e-6
+    assert with_.pattern.residual_rows.any()
+    assert not without.pattern.residual_rows.size
+
+
 def test_a_repeat_is_recalled_verbatim():
     once = np.random.default_rng(1).integers(0, 27, 3_000)
     learner = Episodic(replace(SMALL, memory="4MB"), 27)
@@ -216,6 +225,9 @@ HOSTILE = {
     "counts that contradict their sum": put("pattern.sums", 0, 7.0),
     "a share above 1": put("pattern.parts", 0, 2.0),
     "a probability of 0": put("pattern.cells", 0, 0.0),
+    "a row's sum of squares below 0": put("pattern.residual_rows", 31, -1.0),
+    "a weight that is no number": put("pattern.residual_rows", 0, np.nan),
+    "a state's squares of 0": put("pattern.residual_states", 1, 0.0),
 }
 
 

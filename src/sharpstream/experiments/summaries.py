@@ -36,7 +36,8 @@ class Line:
 
 TEXT8 = (
     Line("**episodic**, 256 MB", "frontier/paper", "episodic"),
-    Line("episodic without its network (`fast`)", "frontier/paper", "episodic fast"),
+    Line("episodic, 4 GB", "frontier/paper", "episodic 4GB"),
+    Line("episodic without network and residual (`fast`)", "frontier/paper", "episodic fast"),
     Line("zpaq -m5 (goes on learning)", "text8/text8", "zpaq-5"),
     Line("PPMd of order 16 (goes on learning)", "text8/text8", "ppmd-16"),
     Line("counts, order 5", "text8/text8", "counts-5"),

@@ -102,7 +102,7 @@ def _floors(full: Sequence[Row]) -> list[Finding]:
 
 def _parts(rows: Sequence[Row]) -> list[Finding]:
     """The whole learner against itself without a part."""
-    whole, parts = by_segment(rows, WHOLE, "bits"), {"episodic fast": "network"}
+    whole, parts = by_segment(rows, WHOLE, "bits"), {"episodic fast": "network and residual"}
     parts |= {arm: arm.removeprefix(TAKEN) for arm in arms_of(rows) if arm.startswith(TAKEN)}
     found = []
     for arm, part in parts.items():
