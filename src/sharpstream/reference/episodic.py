@@ -24,19 +24,12 @@ from sharpstream.memory.episodic_slots import WAYS
 from sharpstream.pattern import episodic_escape as escape
 from sharpstream.pattern import episodic_states as states
 from sharpstream.pattern.episodic_mixers import FINALS
-from sharpstream.pattern.episodic_network import DELAY, HASHED
-from sharpstream.pattern.episodic_residual import PLACES, ROW
 from sharpstream.pattern.episodic_selectors import FINAL_LANES, SIZES, STARTS, choose_rows, match_level
-from sharpstream.reference.episodic_memory import GOLDEN, WORD64, Bucket, Match, Past, Slot, empty_bucket
+from sharpstream.reference.episodic_memory import Bucket, Match, Past, Slot, empty_bucket
+from sharpstream.reference.episodic_network import Network, slower
+from sharpstream.reference.episodic_numbers import Array, adagrad, log_softmax
 from sharpstream.reference.episodic_options import SlowLevel, TagStore, kept_slot, sweep
-
-Array = npt.NDArray[Any]
-
-
-def log_softmax(logits: Array) -> Array:
-    """Over the last axis."""
-    shifted = logits - logits.max(axis=-1, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
+from sharpstream.reference.episodic_residual import Residual, Spoken
 
 
 class ReferenceEpisodic:
@@ -54,18 +47,18 @@ class ReferenceEpisodic:
         p, inputs = self.pattern, 3 * len(self.contexts) + models + arrays.DENSE
         p["weights"], p["squares"] = p["weights"].reshape(-1, inputs), p["squares"].reshape(inputs, LANES).T
         p["finals"], p["final_squares"] = p["finals"].reshape(-1, LANES), p["final_squares"].reshape(FINALS, LANES)
-        for name in ("states", "match_states", "corrections", "residual_states"):
+        for name in ("states", "match_states", "corrections"):
             p[name] = p[name].reshape(-1, 2)
-        p["residual_rows"] = p["residual_rows"].reshape(-1, ROW)
         p["escape_weights"] = p["escape_weights"].reshape(len(self.contexts) + 1, -1)
-        if config.network:
-            p["inputs"], p["read"] = p["inputs"].reshape(-1, config.network), p["read"].reshape(vocabulary, -1)
         size = self.layout.ring.size // (2 if vocabulary > 256 else 1)
         self.past = Past(self.layout.kinds.tolist(), self.layout.folded.tolist())
         self.matches = [Match(int(least), self.layout.places.shape[1], size) for least in self.layout.least]
         self.read: list[int] = []
         self.buckets: dict[tuple[int, int], Bucket] = defaultdict(empty_bucket)
         self.slow = SlowLevel(config) if config.slow and config.network else None
+        self.network = Network(config, vocabulary, p, self.slow) if config.network else None
+        second = Residual(p["residual_states"], p["residual_rows"], len(self.contexts)) if config.residual else None
+        self.second = second
         self.tags = TagStore(config)
         self.step = 1.0  # of mixers and network: asleep another one
 
@@ -132,7 +125,8 @@ class ReferenceEpisodic:
 
     def _read_states(self) -> None:
         """Per context: its pairs among the candidates, their entries, values and own probabilities."""
-        table, self.spoken = self.pattern["states"], {}
+        table = self.pattern["states"]
+        self.spoken: dict[int, Spoken] = {}
         for k, slot in enumerate(self.slots):
             if slot is None:
                 continue
@@ -145,14 +139,8 @@ class ReferenceEpisodic:
             value = np.clip(value, -states.STEEPEST, states.STEEPEST) * self.config.states
             power = np.exp(value) * self.config.states
             own = power / (power.sum() + len(self.candidates) - len(pairs)) if self.config.states else power
-            self.spoken[k] = (
-                [self.place_of[s] for _, s, _ in pairs],
-                [n for *_, n in pairs],
-                entries,
-                absent,
-                value,
-                own,
-            )
+            places, counts = [self.place_of[s] for _, s, _ in pairs], [n for *_, n in pairs]
+            self.spoken[k] = Spoken(places, counts, entries, absent, value, own)
 
     def _read_matches(self) -> None:
         self.match_entry = []
@@ -173,54 +161,23 @@ class ReferenceEpisodic:
         dense = 3 * contexts + len(self.matches)
         total = p["sums"][0] + escape.UNIGRAM_FRESH * self.vocabulary
         x[dense] = np.log((p["unigram"][self.candidates] + escape.UNIGRAM_FRESH) / total)
-        if self.config.network:
-            x[dense + 1] = self._network()
+        if self.network:
+            x[dense + 1] = self.network.run(self.network.rows_of(self.past), self.candidates)
         if self.tail is not None:
             x[dense + 3] = np.log(self.tail_row[self.candidates])
             x[dense + 4] = np.log(p["lately"][self.candidates] + SEEN_FRESH)
         self.x, self.residual = x, self._residual()
 
     def _residual(self) -> Array:
-        """One logit a candidate from the rows of all contexts and from the states' second values; 0 without."""
-        logits = np.zeros(len(self.candidates))
-        if not self.config.residual:
-            return logits
-        table, rows = self.pattern["residual_states"], self.pattern["residual_rows"]
-        each = len(rows) // len(self.contexts)
-        self.residual_at = []
-        for k, (bucket, check) in enumerate(self.address):
-            z = ((self._bucket_place(k, bucket) * 65_536 + check) * GOLDEN) & WORD64
-            self.residual_at.append(k * each + (((z >> 32) * each) >> 32))
-        logits += rows[self.residual_at].sum(axis=0)[self.candidates % PLACES]
-        for places, _, entries, absent, _, _ in self.spoken.values() if self.config.states else []:
-            logits[places] += [table[e, 0].sum() - table[absent, 0].sum() for e in entries]
-        return logits
+        """One logit a candidate, before all mixers."""
+        if self.second is None:
+            return np.zeros(len(self.candidates))
+        addresses = [(self._bucket_place(k, bucket), check) for k, (bucket, check) in enumerate(self.address)]
+        return self.second.read(addresses, list(self.spoken.values()) if self.config.states else [], self.candidates)
 
     def _bucket_place(self, k: int, bucket: int) -> int:
         """Where the kernels keep a bucket."""
         return int(self.layout.first[k] + bucket * self.layout.bucket_size[k])
-
-    def _network(self) -> Array:
-        """Log-probabilities of the candidates by the network expert."""
-        table, hashed = arrays.network_sizes(self.config, self.vocabulary)
-        recent, features = self.past.recent, self.past.features
-        rows = [i * table + recent[i] % table for i in range(DELAY)]
-        three = (recent[0] * 65_537 + recent[1]) * 65_537 + recent[2]
-        for i, value in enumerate((features[BACK], features[BACK + 1], three)[:HASHED]):
-            z = ((value + i) * GOLDEN) & WORD64
-            rows.append(DELAY * table + i * hashed + (((z >> 32) * hashed) >> 32))
-        return self._run_network(rows)
-
-    def _run_network(self, rows: list[int]) -> Array:
-        p = self.pattern
-        self.network_rows, self.before = rows, p["inputs"][rows].sum(axis=0)
-        self.cumulative = np.array([0.5 * (1.0 + math.erf(v * math.sqrt(0.5))) for v in self.before])
-        self.hidden = self.plain = self.before * self.cumulative
-        if self.slow:
-            self.hidden = self.slow.applied(self.plain)
-        logp = log_softmax(p["read"][self.candidates] @ self.hidden + p["bias"][self.candidates])
-        self.network_p = np.exp(logp)
-        return logp
 
     def _mix(self) -> None:
         """Which weights, then what they make of the inputs."""
@@ -316,11 +273,11 @@ class ReferenceEpisodic:
         if target >= 0:
             truth = np.eye(len(self.candidates))[target]
             self._learn_mixers(truth)
-            if self.config.residual:
-                self._learn_residual(self.blended - truth)
+            if self.second:
+                self.second.learn(self.blended - truth)
             self._learn_states(truth)
-            if self.config.network:
-                self._learn_network(truth)
+            if self.network:
+                self.network.learn(truth, self.now, self.step)
         for k, (bucket, check) in enumerate(self.address):
             slot = self.slots[k] or self._new_slot(k, bucket, check, token)
             if slot is not None:
@@ -339,7 +296,7 @@ class ReferenceEpisodic:
             for tag in self.tags.drawn(self.now):
                 self._learn_again(tag)
         if self.slow:
-            self.slow.step(self.past.recent, self._slower() * RATE_VALUES[learn.SLOW])
+            self.slow.step(self.past.recent, slower(self.now) * RATE_VALUES[learn.SLOW])
         self.now += 1
         return bits
 
@@ -354,8 +311,9 @@ class ReferenceEpisodic:
 
     def _tag(self, bits: float, truth: Array) -> None:
         """Keep what was mixed for sleep, or learn from it again at once."""
-        names = ("x", "rows", "final_rows", "candidates", "residual") + ("network_rows",) * bool(self.config.network)
+        names = ("x", "rows", "final_rows", "candidates", "residual")
         tag = {name: getattr(self, name) for name in names} | {"truth": truth}
+        tag["network_rows"] = self.network.rows if self.network else []
         if self.config.replay != "again":
             self.tags.take(bits, tag)
         elif (
@@ -372,28 +330,19 @@ class ReferenceEpisodic:
         if self.config.replay_into != "network":
             self._mix_chosen()
             self._learn_mixers(tag["truth"])
-        if self.config.replay_into != "mixers" and self.config.network:
-            self._run_network(tag["network_rows"])
-            self._learn_network(tag["truth"])
+        if self.config.replay_into != "mixers" and self.network:
+            self.network.run(tag["network_rows"], self.candidates)
+            self.network.learn(tag["truth"], self.now, self.step)
         self.step = 1.0
-
-    def _slower(self) -> float:
-        """The network's steps as time goes on."""
-        return 1.0 / math.sqrt(1.0 + self.now / RATE_VALUES[learn.NETWORK_TIME])
 
     def learn(self, tokens: Tokens) -> Bits:
         return np.array([self.observe(int(token)) for token in tokens])
-
-    def _adagrad(self, name: str, entry: int, gradient: float, rate: float, small: float = 0.0) -> None:
-        table = self.pattern[name]
-        table[entry, 1] += gradient * gradient
-        table[entry, 0] -= rate * gradient / math.sqrt(table[entry, 1] + small)
 
     def _learn_mixers(self, truth: Array) -> None:
         p, r = self.pattern, RATE_VALUES
         if self.config.corrections:
             for entry, gradient in zip(self.correction, self.corrected - truth, strict=True):
-                self._adagrad("corrections", entry, gradient, self.step * r[learn.CORRECT], 1e-6)
+                adagrad(self.pattern["corrections"], entry, gradient, self.step * r[learn.CORRECT], 1e-6)
         keep = r[learn.MIX_KEEP]
         rate = max(r[learn.FINAL_FLOOR], r[learn.FINAL] / math.sqrt(1.0 + self.now / r[learn.FINAL_TIME]))
         gradient = (self.final_p - truth) @ self.logp.T  # (FINALS, LANES)
@@ -406,18 +355,6 @@ class ReferenceEpisodic:
         for m, row in enumerate(self.rows.tolist()):
             p["weights"][row] -= self.step * rate * gradient[m] / np.sqrt(p["squares"][m] + 1e-12)
 
-    def _learn_residual(self, error: Array) -> None:
-        """One step along the error of the whole prediction."""
-        by_place = np.bincount(self.candidates % PLACES, weights=error, minlength=PLACES)
-        for at in self.residual_at:
-            row = self.pattern["residual_rows"][at]
-            row[PLACES] += (by_place**2).sum()
-            row[:PLACES] -= RATE_VALUES[learn.RESIDUAL_ROWS] * by_place / math.sqrt(row[PLACES] + 1.0)
-        for places, _, entries, absent, _, _ in self.spoken.values() if self.config.states else []:
-            for three, g in zip([*entries, absent], [*error[places], -error[places].sum()], strict=True):
-                for entry in three:
-                    self._adagrad("residual_states", entry, g, RATE_VALUES[learn.RESIDUAL])
-
     def _learn_states(self, truth: Array) -> None:
         rate = RATE_VALUES[learn.STATE]
         if self.config.states:
@@ -425,40 +362,16 @@ class ReferenceEpisodic:
                 gradient = own - truth[places]
                 for three, g in zip(entries, gradient, strict=True):
                     for entry in three:
-                        self._adagrad("states", entry, g, rate)
+                        adagrad(self.pattern["states"], entry, g, rate)
                 for entry in absent:
-                    self._adagrad("states", entry, -float(gradient.sum()), rate)
+                    adagrad(self.pattern["states"], entry, -float(gradient.sum()), rate)
         for m, symbol in enumerate(self.expected):
             if symbol in self.place_of:
                 table, entry = self.pattern["match_states"], self.match_entry[m]
                 grown = math.exp(table[entry, 0])
                 g = grown / (grown + len(truth) - 1.0) - truth[self.place_of[symbol]]
-                self._adagrad("match_states", entry, g, rate)
+                adagrad(self.pattern["match_states"], entry, g, rate)
                 table[entry, 0] = np.clip(table[entry, 0], -states.STEEPEST, states.STEEPEST)
-
-    def _learn_network(self, truth: Array) -> None:
-        p, width, r = self.pattern, self.config.network, RATE_VALUES
-        slower = self.step * self._slower()
-        rate, row_rate, fresh = (
-            r[learn.NETWORK] * slower,
-            r[learn.NETWORK_ROWS] * slower,
-            max(1e-5, 1.0 / (self.now + 1.0)),
-        )
-        error, read = self.network_p - truth, p["read"][self.candidates]
-        p["moments"][:width] += fresh * (self.hidden**2 - p["moments"][:width])
-        p["errors"][self.candidates] += fresh * (error**2 - p["errors"][self.candidates])
-        scaled = rate * error / np.sqrt(p["errors"][self.candidates] + 1e-12)
-        p["read"][self.candidates] -= np.outer(scaled, self.hidden / np.sqrt(p["moments"][:width] + 1e-6))
-        p["bias"][self.candidates] -= scaled
-        density = np.exp(-0.5 * self.before**2) / math.sqrt(2.0 * math.pi)
-        delta = error @ read
-        if self.slow:
-            delta = self.slow.backward(self.plain, delta)
-        delta = delta * (self.cumulative + self.before * density)
-        p["moments"][width:] += fresh * (delta**2 - p["moments"][width:])
-        delta = delta / np.sqrt(p["moments"][width:] + 1e-12)
-        for i, row in enumerate(self.network_rows):
-            p["inputs"][row] -= (rate if i < DELAY else row_rate) * delta
 
     def _learn_escape(self, token: int, escaped: bool) -> None:
         p, r = self.pattern, RATE_VALUES
