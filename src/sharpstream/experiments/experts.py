@@ -117,7 +117,10 @@ def page(rows: Sequence[Row]) -> str:
         if any(cells):
             lines.append((arm, *cells))
     columns = ("learner", *(f"nonlinear({k}), wrong guesses" for k in rules), "text, bits")
-    note = "Mean ± half of the 95 % interval over seeds. Best possible on nonlinear 0.208; direction unknown 0.333."
+    note = (
+        "Mean ± half of the 95 % interval over seeds. Best possible on nonlinear 0.208; direction unknown 0.333. "
+        "The episodic learner is without its residual here."
+    )
     return markdown(Grid(title="Rules and text in one learner", columns=columns, rows=tuple(lines), note=note))
 
 
