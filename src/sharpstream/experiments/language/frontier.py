@@ -1,7 +1,8 @@
 """frontier: bits against microseconds; the episodic learner, its parts taken away one by one, budgets, comparators.
 
 A job is one arm on one segment of text: one pass, then frozen on unseen text and on its own beginning. Time is
-processor time of one thread. Figure and tables are in `frontier_page.py`.
+processor time of one thread. The parts (scale laptop) are taken away from the learner without its residual, which is
+an arm of its own there. Figure and tables are in `frontier_page.py`.
 """
 
 import time
@@ -36,6 +37,7 @@ ARMS: dict[str, Change] = {
     "episodic": without(),
     "episodic fast": without(network=0, residual=False),
     "episodic, no residual": without(residual=False),
+    "episodic, with residual": without(residual=True),
     "episodic, no words": without(words=False),
     "episodic, no skips": without(skips=False),
     "episodic, no states": without(states=False),
@@ -48,6 +50,9 @@ ARMS: dict[str, Change] = {
     "episodic 4GB": without(memory="4GB"),
 }
 BESIDE = ("counts-5", "ppmd-16", "zpaq-5")
+BUDGETS = tuple(arm for arm in ARMS if arm.endswith("B"))
+PARTS = tuple(arm for arm in ARMS if arm not in (*BUDGETS, "episodic, no residual"))
+WHOLE_TEXTS = ("episodic", "episodic fast", "episodic, no residual", *BUDGETS, *BESIDE)
 SCALES: dict[str, dict[str, Any]] = {
     "quick": {
         "stream": "python-docs", "segments": ((0, 6_000), (6_000, 12_000)), "future": (12_000, 13_000),
@@ -55,10 +60,10 @@ SCALES: dict[str, dict[str, Any]] = {
     },
     "laptop": {
         "stream": "text8", "segments": ((0, MILLION), (10 * MILLION, 11 * MILLION), (20 * MILLION, 21 * MILLION)),
-        "future": FUTURE, "memory": "256MB", "arms": (*ARMS, *BESIDE),
+        "future": FUTURE, "memory": "256MB", "arms": PARTS, "residual": False,
     },
     "paper": {
-        "stream": "text8", "future": FUTURE, "memory": "256MB", "arms": (*ARMS, *BESIDE),
+        "stream": "text8", "future": FUTURE, "memory": "256MB", "arms": WHOLE_TEXTS,
         "segments": ((0, 10 * MILLION), (10 * MILLION, 20 * MILLION), (20 * MILLION, 30 * MILLION)),
     },
 }  # fmt: skip
@@ -72,7 +77,7 @@ def jobs(scale: str, protocol: str) -> list[Job]:
             f"segment{number}-{arm.replace(', ', '-').replace(' ', '-')}",
             {
                 "arm": arm, "segment": number, "stream": s["stream"], "span": list(span),
-                "future": list(s["future"]), "memory": s["memory"],
+                "future": list(s["future"]), "memory": s["memory"], "residual": s.get("residual", True),
             },
         )
         for number, span in enumerate(s["segments"])
@@ -80,10 +85,10 @@ def jobs(scale: str, protocol: str) -> list[Job]:
     ]  # fmt: skip
 
 
-def run_of_arm(arm: str, memory: str = "256MB") -> RunConfig | None:
-    """The learner an arm runs; None for a compressor."""
+def run_of_arm(arm: str, memory: str = "256MB", *, residual: bool = True) -> RunConfig | None:
+    """The learner an arm runs, with a residual unless the arm has its own will; None for a compressor."""
     if arm in ARMS:
-        config = ARMS[arm](EpisodicConfig())
+        config = ARMS[arm](EpisodicConfig(residual=residual))
         small = memory != "256MB" and config.memory == "256MB"
         return RunConfig(learner="episodic", episodic=replace(config, memory=memory) if small else config)
     if arm.startswith("counts-"):
@@ -96,7 +101,7 @@ def work(job: Job, directory: Path) -> list[Cells]:
     s = job.settings
     stream = StreamConfig(name=s["stream"])
     text, future = read(stream, _span(s["span"])), read(stream, _span(s["future"]))
-    values = timed_bits(s["arm"], text, VOCABULARY, memory=s["memory"], future=future)
+    values = timed_bits(s["arm"], text, VOCABULARY, memory=s["memory"], future=future, residual=s["residual"])
     about = {"arm": s["arm"], "segment": s["segment"], "stream": s["stream"], "seed": 0, "tokens": len(text)}
     return [{**about, "metric": metric, "value": value} for metric, value in values.items()]
 
@@ -106,10 +111,16 @@ def _span(pair: list[int]) -> Span:
 
 
 def timed_bits(
-    arm: str, text: Tokens, vocabulary: int, *, memory: str = "256MB", future: Tokens | None = None
+    arm: str,
+    text: Tokens,
+    vocabulary: int,
+    *,
+    memory: str = "256MB",
+    future: Tokens | None = None,
+    residual: bool = True,
 ) -> dict[str, float]:
     """Bits and processor time of one pass; with `future`, also frozen on it and on the beginning of the text."""
-    config = run_of_arm(arm, memory)
+    config = run_of_arm(arm, memory, residual=residual)
     if config is None:
         return _compressed(arm, text, vocabulary)
     learner = make_learner(config, vocabulary)

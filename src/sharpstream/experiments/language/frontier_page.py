@@ -17,7 +17,7 @@ from sharpstream.report.scatter import bits_against_seconds
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WHOLE, TAKEN = "episodic", "episodic, no "
+WHOLE, TAKEN, WITH = "episodic", "episodic, no ", "episodic, with residual"
 ALIKE = 0.0005  # bits: a smaller difference is none
 FLOORS = (  # arm, metric, at most
     ("episodic", "bits", 1.51),
@@ -73,6 +73,8 @@ def page(rows: Sequence[Row]) -> str:
         "| arm | segments | bits | above the whole learner | microseconds | frozen, unseen | frozen, its first |",
         "|---|---|---|---|---|---|---|",
     ]
+    if by_segment(rows, WITH, "bits"):
+        lines[0] += " Every arm but one is without the residual."
     for arm in arms_of(rows):
         shown = [mean(rows, arm, metric) for metric in ("bits", "microseconds", "forward", "backward")]
         bits, cost, forward, backward = (
@@ -101,12 +103,15 @@ def _floors(full: Sequence[Row]) -> list[Finding]:
 
 
 def _parts(rows: Sequence[Row]) -> list[Finding]:
-    """The whole learner against itself without a part."""
-    whole, parts = by_segment(rows, WHOLE, "bits"), {"episodic fast": "network and residual"}
+    """The whole learner against itself without a part, and with its residual where it has none."""
+    whole, parts = by_segment(rows, WHOLE, "bits"), {"episodic fast": "all that `fast` leaves out"}
     parts |= {arm: arm.removeprefix(TAKEN) for arm in arms_of(rows) if arm.startswith(TAKEN)}
     found = []
     for arm, part in parts.items():
         gap = difference_where_both(whole, by_segment(rows, arm, "bits"))
         if gap is not None:
             found.append(judged(f"{part}: pays", "-", f"{gap.mean:+.4f} bits", [gap], Claim("below", ALIKE)))
+    more = difference_where_both(by_segment(rows, WITH, "bits"), whole)
+    if more is not None:
+        found.append(judged("residual: pays", "-", f"{more.mean:+.4f} bits", [more], Claim("below", ALIKE)))
     return found
