@@ -77,7 +77,8 @@ def jobs(scale: str, protocol: str) -> list[Job]:
             f"segment{number}-{arm.replace(', ', '-').replace(' ', '-')}",
             {
                 "arm": arm, "segment": number, "stream": s["stream"], "span": list(span),
-                "future": list(s["future"]), "memory": s["memory"], "residual": s.get("residual", True),
+                "future": list(s["future"]), "memory": s["memory"],
+                **({} if s.get("residual", True) else {"residual": False}),
             },
         )
         for number, span in enumerate(s["segments"])
@@ -101,7 +102,7 @@ def work(job: Job, directory: Path) -> list[Cells]:
     s = job.settings
     stream = StreamConfig(name=s["stream"])
     text, future = read(stream, _span(s["span"])), read(stream, _span(s["future"]))
-    values = timed_bits(s["arm"], text, VOCABULARY, memory=s["memory"], future=future, residual=s["residual"])
+    values = timed_bits(s["arm"], text, VOCABULARY, memory=s["memory"], future=future, residual=s.get("residual", True))
     about = {"arm": s["arm"], "segment": s["segment"], "stream": s["stream"], "seed": 0, "tokens": len(text)}
     return [{**about, "metric": metric, "value": value} for metric, value in values.items()]
 
