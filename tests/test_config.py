@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from sharpstream import config as config_module
-from sharpstream.config import AdamConfig, RunConfig, SharpConfig, SleepConfig, StreamConfig
+from sharpstream.config import AdamConfig, EpisodicConfig, RunConfig, SharpConfig, SleepConfig, StreamConfig
 from sharpstream.config_files import from_dict, load_toml, to_dict, to_toml
 from sharpstream.errors import ConfigError
 from sharpstream.experiments import recipes
+from sharpstream.rundir import config_differences
 
 
 @pytest.mark.parametrize(
@@ -98,3 +99,12 @@ def test_a_config_saved_before_a_setting_was_there_means_what_it_meant_then():
     assert from_dict(RunConfig, {"episodic": {"memory": "1GB"}}).episodic.residual, "a person's file has the default"
     saved["episodic"]["residual"] = True
     assert from_dict(RunConfig, saved).episodic.residual
+
+
+def test_a_run_of_another_learner_goes_on_whatever_the_episodic_learner_has_for_a_default():
+    before, now = (RunConfig(learner="sharp", episodic=EpisodicConfig(residual=on)) for on in (False, True))
+    assert config_differences(now, before) == []
+    assert config_differences(now.replace(seed=3), before) == ["seed: 0 → 3"]
+    assert config_differences(now.replace(learner="episodic"), before.replace(learner="episodic")) == [
+        "episodic.residual: False → True"
+    ]

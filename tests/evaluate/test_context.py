@@ -18,7 +18,7 @@ def test_bits_by_hand_when_memory_is_wiped(counter) -> None:
     second = math.log2(3 / 2)  # p(0) after one 0 is 2/3; then 3/4, 4/5
     assert [point.every for point in points] == [1, 2, 4]
     assert [point.bits for point in points] == pytest.approx(
-        [1.0, (1.0 + second) / 2, (1.0 + second + math.log2(4 / 3) + math.log2(5 / 4)) / 4]
+        [1.0, second, (math.log2(4 / 3) + math.log2(5 / 4)) / 2]  # of each stretch the second half
     )
 
 
