@@ -13,7 +13,7 @@ from sharpstream.config import RunConfig
 from sharpstream.config_files import from_dict, to_dict
 from sharpstream.errors import ConfigError, RunError
 from sharpstream.learners.contract import Learner
-from sharpstream.rundir import Log, RunDirectory, differences, log_mark
+from sharpstream.rundir import Log, RunDirectory, differences, log_mark, settings_differences
 from sharpstream.streams.base import Stream
 from sharpstream.tally import Tally, same_form
 from sharpstream.version import __version__
@@ -110,7 +110,7 @@ class RunState:
             raise RunError(f"the record of {saved.path} does not say which settings and stream it belongs to")
         ours, theirs = to_dict(self.config), _with_defaults(config)
         ours["tokens"] = theirs["tokens"] = max(ours["tokens"], saved.tokens)
-        found = differences(ours, theirs)
+        found = settings_differences(ours, theirs)
         found += [f"stream {line}" for line in differences(dict(self.stream.identity()), stream)]
         if found:
             raise RunError(f"{saved.path} belongs to another run; what differs: {'; '.join(found)}")

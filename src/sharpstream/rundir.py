@@ -273,11 +273,16 @@ def differences(ours: Mapping[str, Any], theirs: Mapping[str, Any], prefix: str 
 
 
 def config_differences(ours: RunConfig, theirs: RunConfig) -> list[str]:
-    """`differences` of two run configs; what only the episodic learner reads is none where neither is one.
+    """`settings_differences` of two run configs."""
+    return settings_differences(to_dict(ours), to_dict(theirs))
+
+
+def settings_differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
+    """`differences` of two runs' settings; what only the episodic learner reads is none where neither is one.
 
     Its settings get new defaults from version to version, and a run of another learner goes on all the same.
     """
-    found = differences(to_dict(ours), to_dict(theirs))
-    if "episodic" in (ours.learner, theirs.learner):
+    found = differences(ours, theirs)
+    if "episodic" in (ours.get("learner"), theirs.get("learner")):
         return found
     return [difference for difference in found if not difference.startswith("episodic.")]
