@@ -165,12 +165,12 @@ def reach(rows: Sequence[Row], place: str, arm: str) -> int | None:
 def figure(rows: Sequence[Row]) -> "Figure":
     """One panel per stream: what is lost at each length of memory."""
     places = list(dict.fromkeys(row["place"] for row in rows))
-    drawing = new_figure(4.4 * len(places) + 0.6, 4.4)
+    drawing = new_figure(max(4.4 * len(places) + 0.6, 7.2), 4.8)
     panels = drawing.subplots(1, len(places), squeeze=False)[0]
     for axes, place in zip(panels, places, strict=True):
         _draw(axes, rows, place)
     handles, labels = panels[0].get_legend_handles_labels()
-    drawing.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    drawing.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 2 + 2 * len(places)))
     drawing.suptitle("How far back each learner reaches: its memory is wiped every m tokens", fontsize=11)
     return drawing
 
