@@ -66,7 +66,7 @@ class WatchConfig:
 
 
 def default_run(*, fast: bool = False) -> RunConfig:
-    """An episodic learner of bytes without its residual, which alerts do not need; `fast` leaves out more."""
+    """An episodic learner of bytes without its residual, as alerts were measured; `fast` leaves out more."""
     full = EpisodicConfig(memory="64MB", residual=False)
     quick = EpisodicConfig(memory="16MB", residual=False, network=0, skips=False, orders=5)
     return RunConfig(
