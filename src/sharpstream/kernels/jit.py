@@ -144,6 +144,19 @@ def lean_kernel(function: Function) -> Function:
     return compiled
 
 
+_compile_flat = numba.njit(cache=True, nogil=True, forceinline=True, **_lean)
+
+
+def flat_kernel(function: Function) -> Function:
+    """A lean kernel whose machine code stands in each of its callers, for small steps that are handed many arrays.
+
+    An array is seven words on the stack, a block's arrays a hundred: a step of the cheapest memory took 0.56 µs to be
+    called and 0.11 to be done. Each caller compiles longer for it, so only what runs at every token is flat.
+    """
+    compiled: Function = _compile_flat(function)
+    return compiled
+
+
 _inline: Any = numba.njit(inline="always")
 
 

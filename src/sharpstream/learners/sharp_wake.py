@@ -8,11 +8,11 @@ import math
 from typing import NamedTuple
 
 from sharpstream.kernels.adam import adam_step
-from sharpstream.kernels.jit import LOWEST, Array, lean_kernel
+from sharpstream.kernels.jit import LOWEST, Array, flat_kernel, lean_kernel
 from sharpstream.kernels.norm import LN2, softmax
 from sharpstream.kernels.views import clear, copy, shift
 from sharpstream.memory import arrays, embedding
-from sharpstream.memory.arrays import Workspace
+from sharpstream.memory.arrays import Arrays, Workspace
 from sharpstream.memory.context_block import (
     KEEP,
     advance,
@@ -116,6 +116,7 @@ def wake(model: Model, mind: Mind, desk: Desk, tokens: Array, bits: Array, corre
     Step 5 stands at the top of the loop so that it has one call site: after a load it runs once before the first
     token, and the same machine code gives the same bits as if the run had never stopped.
     """
+    lowest = context_arrays(model.p, model.table, model.first, LOWEST)
     for i in range(tokens.size + 1):
         if desk.stale[0]:
             look_ahead(model, mind, desk, True, NOBODY)
@@ -133,9 +134,9 @@ def wake(model: Model, mind: Mind, desk: Desk, tokens: Array, bits: Array, corre
         bits[i] = score(desk.logits, desk.p, x)
         correct[i] = is_top(desk.logits, x)
         credit(model, mind, desk, x)
-        learned = reconstruct(model, mind, desk, x)
+        learned = reconstruct(model, lowest, mind, desk, x)
         tagged = unexpected(bits[i], mind.expected, model.tau) if model.by_prediction else learned
-        ticked = remember(model, mind, desk, x, True)
+        ticked = remember(model, lowest, mind, desk, x, True)
         mind.observed[0] += 1
         desk.tagging[0] = tagged
         desk.stale[0] = ticked if model.on_tick else model.levels
@@ -196,7 +197,7 @@ def credit(model: Model, mind: Mind, desk: Desk, x: int) -> None:
 
 
 @lean_kernel
-def reconstruct(model: Model, mind: Mind, desk: Desk, x: int) -> bool:
+def reconstruct(model: Model, p: Arrays, mind: Mind, desk: Desk, x: int) -> bool:
     """3. reconstruct the window ending in x_t; if the smoothed error exceeds τ, learn from it and tag the step."""
     if not model.learns:
         return False
@@ -210,8 +211,7 @@ def reconstruct(model: Model, mind: Mind, desk: Desk, x: int) -> bool:
     mind.fill[0] = min(mind.fill[0] + 1, mind.tokens.size)
     if mind.fill[0] < mind.tokens.size:
         return False
-    kind, p = model.kinds[0], context_arrays(model.p, model.table, model.first, LOWEST)
-    carried = mind.carried[0][: model.sizes[0]]
+    kind, carried = model.kinds[0], mind.carried[0][: model.sizes[0]]
     if reads_tokens:
         loss = surprise_tokens(kind, p, mind.tokens, carried, desk.lowest)
     else:
@@ -249,13 +249,13 @@ def unexpected(bits: float, expected: Array, tau: float) -> bool:
     return rare
 
 
-@lean_kernel
-def remember(model: Model, mind: Mind, desk: Desk, x: int, learn: bool) -> int:
+@flat_kernel
+def remember(model: Model, lowest: Arrays, mind: Mind, desk: Desk, x: int, learn: bool) -> int:
     """4. advance the memories bottom-up in the same step, level ℓ every α^(ℓ−1) steps; returns the highest that did."""
     mind.clock[0] += 1
-    p, state = context_arrays(model.p, model.table, model.first, LOWEST), mind.states[0][: model.sizes[0]]
-    embed_lowest(p, x, model.vectors, desk.embedded)
-    advance(model.kinds[0], p, desk.embedded, state, desk.state[: state.size], desk.passed)
+    state = mind.states[0][: model.sizes[0]]
+    embed_lowest(lowest, x, model.vectors, desk.embedded)
+    advance(model.kinds[0], lowest, desk.embedded, state, desk.state[: state.size], desk.passed)
     copy(desk.state, state)
     period = 1
     for level in range(2, model.levels + 1):
@@ -345,6 +345,7 @@ def score_frozen(
 
     every > 0 forgets the past every so often; deaf = ℓ > 0 gives level ℓ the mean of what it would hear from above.
     """
+    lowest = context_arrays(model.p, model.table, model.first, LOWEST)
     desk.stale[0] = model.levels
     for i in range(tokens.size):
         if every > 0 and i % every == 0:
@@ -354,12 +355,13 @@ def score_frozen(
         look_ahead(model, mind, desk, False, deaf)
         bits[i] = score(desk.logits, desk.p, tokens[i])
         correct[i] = is_top(desk.logits, tokens[i])
-        desk.stale[0] = remember(model, mind, desk, tokens[i], False)
+        desk.stale[0] = remember(model, lowest, mind, desk, tokens[i], False)
 
 
 @lean_kernel
 def walk(model: Model, mind: Mind, desk: Desk, tokens: Array, level: int, readouts: Array) -> None:
     """readouts ← h^ℓ after each token, learning off. `mind` and `desk` are copies; readouts (n, H)."""
+    lowest = context_arrays(model.p, model.table, model.first, LOWEST)
     for i in range(tokens.size):
-        remember(model, mind, desk, tokens[i], False)
+        remember(model, lowest, mind, desk, tokens[i], False)
         read(model.kinds[level - 1], mind.states[level - 1][: model.sizes[level - 1]], readouts[i])

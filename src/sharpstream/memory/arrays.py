@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharpstream.config import SharpConfig
-from sharpstream.kernels.jit import Array, inlined, kernel, lean_kernel
+from sharpstream.kernels.jit import Array, flat_kernel, inlined, kernel
 from sharpstream.kernels.lanes import LANES
 from sharpstream.kernels.views import matrix, vector
 from sharpstream.memory.kinds import gate_rows, slots, state_size
@@ -35,10 +35,7 @@ class Arrays(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """What one surprise leaves for learning, and for the next window.
-
-    Few arrays on purpose: references to each are counted up and down wherever the tuple is handed on.
-    """
+    """What one surprise leaves for learning, and for the next window."""
 
     embedded: Array  # (T, E)
     states: Array  # (T + 1, S): states[0] is carried in, states[t + 1] is after the window's input t
@@ -119,7 +116,7 @@ def block_arrays(buffer: Array, table: Array, first: int, level: int) -> Arrays:
     return _cut(buffer, table, first, level)
 
 
-@lean_kernel
+@flat_kernel
 def borrowed_arrays(buffer: Array, table: Array, first: int, level: int) -> Arrays:
     """The same for a lean kernel."""
     return _cut(buffer, table, first, level)

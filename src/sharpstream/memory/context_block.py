@@ -10,7 +10,7 @@ no kind is compiled twice, and one learner may have several.
 """
 
 from sharpstream.kernels.adam import Step
-from sharpstream.kernels.jit import Array, lean_kernel
+from sharpstream.kernels.jit import Array, flat_kernel, lean_kernel
 from sharpstream.kernels.views import copy, shift
 from sharpstream.memory import decoder, delay, diagonal, gated, legendre, rnn
 from sharpstream.memory.arrays import Arrays, Workspace
@@ -20,7 +20,7 @@ from sharpstream.memory.kinds import DELAY, DIAGONAL, GRU, LEGENDRE, LSTM, ORTHO
 KEEP = 0.9  # how much of the old reconstruction error the smoothed one keeps, awake and asleep, in both engines
 
 
-@lean_kernel
+@flat_kernel
 def advance(kind: int, p: Arrays, embedded: Array, state: Array, out: Array, passed: Array) -> None:
     """out ← the state after one more input; `out` and `state` are different arrays, (S,).
 
@@ -38,7 +38,7 @@ def advance(kind: int, p: Arrays, embedded: Array, state: Array, out: Array, pas
         legendre.advance(p, embedded, state, out, passed)
 
 
-@lean_kernel
+@flat_kernel
 def read(kind: int, state: Array, out: Array) -> None:
     """out ← what is read of a state, (H,)."""
     if kind == DIAGONAL:

@@ -1,14 +1,14 @@
 """What a context block makes of an input before its memory takes it in: a row of a table, or a linear projection."""
 
 from sharpstream.kernels.adam import Step, adam_outers, adam_vector
-from sharpstream.kernels.jit import Array, lean_kernel
+from sharpstream.kernels.jit import Array, flat_kernel, lean_kernel
 from sharpstream.kernels.linear import affine
 from sharpstream.kernels.views import clear, copy
 from sharpstream.memory.arrays import Arrays, Workspace
 from sharpstream.memory.decoder import update_biases
 
 
-@lean_kernel
+@flat_kernel
 def embed_token(p: Arrays, token: int, out: Array) -> None:
     """The token's row of the table."""
     copy(p.embed[token], out)
@@ -20,7 +20,7 @@ def embed_vector(p: Arrays, x: Array, out: Array) -> None:
     affine(p.embed, p.embed_bias, x, out)
 
 
-@lean_kernel
+@flat_kernel
 def embed_lowest(p: Arrays, token: int, vectors: Array, out: Array) -> None:
     """Block 1's embedding of a token, through its own table or through the token's frozen vector."""
     if vectors.shape[0] == 0:

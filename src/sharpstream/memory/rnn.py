@@ -14,10 +14,7 @@ from sharpstream.memory.decoder import through_tanh, update_biases
 
 @lean_kernel
 def advance(w_in: Array, w_rec: Array, b_in: Array, b_rec: Array, embedded: Array, state: Array, out: Array) -> None:
-    """out ← tanh(W_in e + W_rec h + b_in + b_rec); `out` and `state` are different arrays.
-
-    Four arrays instead of the whole block: every array that is handed on is counted up and down.
-    """
+    """out ← tanh(W_in e + W_rec h + b_in + b_rec); `out` and `state` are different arrays."""
     for i in range(out.size):
         out[i] = b_in[i] + b_rec[i]
     add_product(w_in, embedded, out)
