@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from sharpstream.config import StreamConfig
 from sharpstream.experiments import effective_context as study
 from sharpstream.experiments.harness import Job, reproduce
 from sharpstream.factory import make_learner
+from sharpstream.streams import open_stream
 
 
 def job(arm: str, place: str = "nonlinear-2") -> Job:
@@ -16,17 +18,29 @@ def test_the_rows_are_the_scores_of_the_learner_itself(tmp_path):
     rows = study.work(job("sharp-3"), tmp_path / "run")
     config = study.config_of(job("sharp-3").settings)
     learner = make_learner(config, 7)
-    from sharpstream.streams import open_stream
-
     stream = open_stream(config.stream, seed=config.seed)
     learner.learn(stream.take(config.tokens))
     after = stream.take(study.SCALES["quick"].scored)
     assert [row["every"] for row in rows] == [4, 16, 64, 256, 0]
-    assert rows[1]["bits"] == learner.evaluate_with_resets(after, 16).mean()
-    assert rows[1]["error"] == pytest.approx(1.0 - learner.correct.mean())
-    late = np.arange(after.size) % 16 >= 8
-    assert rows[1]["error_late"] == pytest.approx(1.0 - learner.correct[late].mean())
-    assert rows[-1]["bits"] == learner.evaluate(after).mean()
+    parts = study.staggered(after)
+    bits, wrong = [], []
+    for part in parts:
+        bits.append(learner.evaluate_with_resets(part, 16))
+        wrong.append(1.0 - learner.correct)
+    late = np.arange(parts[0].size) % 16 >= 8
+    assert rows[1]["bits"] == pytest.approx(np.mean(bits))
+    assert rows[1]["error"] == pytest.approx(np.mean(wrong))
+    assert rows[1]["error_late"] == pytest.approx(np.mean([part[late] for part in wrong]))
+    assert rows[-1]["bits"] == pytest.approx(np.mean([learner.evaluate(part) for part in parts]))
+
+
+def test_the_shortest_memory_meets_every_place_of_a_visit():
+    """A visit is four tokens: wiped every four from one start, only two of its places would be scored."""
+    stream = open_stream(StreamConfig(name="nonlinear", k=2), seed=0)
+    hub = np.flatnonzero(np.bincount(stream.take(4_000)) == 1_000)[0]
+    parts = study.staggered(stream.take(2_048))
+    late = np.concatenate([study.remembered(part, 4) for part in parts])
+    assert (late == hub).mean() == pytest.approx(1 / 4, abs=0.01)
 
 
 def test_a_count_model_of_order_five_uses_no_more_than_eight_tokens():
