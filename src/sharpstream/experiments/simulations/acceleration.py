@@ -26,7 +26,19 @@ from sharpstream.experiments.simulations.common import (
     token_axis,
 )
 from sharpstream.experiments.simulations.halfway import table, tokens_until_halfway, told
-from sharpstream.report.style import arm_style, new_figure, styled, tokens_label
+from sharpstream.report.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+    ArmStyle,
+    new_figure,
+    styled,
+    tokens_label,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,15 +66,18 @@ PUBLISHED = {  # (K, arm) → (tokens, error)
     (6, "alpha 4"): (4_000_000, 0.222),
     (6, "alpha 6"): (5_000_000, 0.286),
 }
-COLOURS = {"alpha 1": "#0072B2", "alpha 2": "#009E73", "alpha 4": "#D55E00", "alpha 6": "#000000"}
-LOOKS = {
-    "no sleep": "no-sleep",
-    "dead upper levels": "dead_upper_levels",
-    "one level": "L=1",
-    "rnn": "rnn",
-    "rnn overlap": "rnn",
-    "film-normed": "film-normed",
-    "film-normed no sleep": "film-normed-no-sleep",
+LOOKS = {  # one colour a pattern block or learner; broken lines are without sleep, or as published
+    "alpha 4": ArmStyle("SHARP", VERMILLION),
+    "no sleep": ArmStyle("SHARP, no sleep", VERMILLION, "--"),
+    "alpha 1": ArmStyle("SHARP, α = 1", BLUE),
+    "alpha 2": ArmStyle("SHARP, α = 2", GREEN),
+    "alpha 6": ArmStyle("SHARP, α = 6", "#000000"),
+    "dead upper levels": ArmStyle("SHARP, dead upper levels", GREY, "--"),
+    "one level": ArmStyle("SHARP, one level", ORANGE),
+    "film-normed": ArmStyle("SHARP, film-normed", PURPLE),
+    "film-normed no sleep": ArmStyle("SHARP, film-normed, no sleep", PURPLE, "--"),
+    "rnn": ArmStyle("RNN, aligned state", SKY),
+    "rnn overlap": ArmStyle("RNN, as published", SKY, ":"),
 }
 
 
@@ -127,13 +142,8 @@ def figure(rows: Sequence[Row]) -> "Figure":
     panels = drawing.subplots(1, len(ks), sharey=True, squeeze=False)[0]
     for axes, k in zip(panels, ks, strict=True):
         for arm in ARMS:
-            part = select(rows, k=k, arm=arm)
-            if not part:
-                continue
-            look = arm_style(LOOKS.get(arm, "sharp"))
-            colour = COLOURS.get(arm, look.colour)
-            line = {"rnn overlap": ":"}.get(arm, "-" if arm in SHARP_ARMS else look.line)
-            draw_quartiles(axes, part, "tokens", "error", colour=colour, label=arm.replace("alpha", "α ="), line=line)
+            part, look = select(rows, k=k, arm=arm), LOOKS[arm]
+            draw_quartiles(axes, part, "tokens", "error", colour=look.colour, label=look.label, line=look.line)
         draw_error_levels(axes)
         axes.set(title=f"K = {k}: needs the last {4 * k - 1} tokens", ylim=(0.19, 0.42))
         token_axis(axes)
@@ -203,7 +213,7 @@ def page(rows: Sequence[Row]) -> str:
     for k in sorted({row["k"] for row in rows}):
         here = select(rows, k=k)
         last = max(row["tokens"] for row in here)
-        arms = {arm.replace("alpha", "α ="): select(here, arm=arm) for arm in ARMS}
+        arms = {LOOKS[arm].label: select(here, arm=arm) for arm in ARMS}
         parts.append(table(f"K = {k}, {tokens_label(last)} tokens", arms, last, 5 * EVERY).strip("\n"))
     return "\n\n".join(parts)
 
