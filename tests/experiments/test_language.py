@@ -15,11 +15,13 @@ from sharpstream.config import RunConfig, StreamConfig
 from sharpstream.errors import ConfigError, RunError
 from sharpstream.evaluate.probes import score_probe
 from sharpstream.evaluate.protocols import FAIR
+from sharpstream.evaluate.rows import MADE_BY, Row
 from sharpstream.experiments import harness, recipes
 from sharpstream.experiments.harness import Job, experiment_named, reproduce
 from sharpstream.experiments.language import (
     kept_scores,
     pictures,
+    published,
     runaways,
     segments,
     tables,
@@ -30,7 +32,7 @@ from sharpstream.experiments.language import (
     variants,
 )
 from sharpstream.experiments.language.arms import BLOCKS, SIZES, run_of
-from sharpstream.experiments.language.measure import measured, read
+from sharpstream.experiments.language.measure import DIRECTIONS, measured, read
 from sharpstream.factory import make_learner
 from sharpstream.learners.compressors import ppmd
 
@@ -333,7 +335,7 @@ def test_the_published_best_must_be_run_and_be_the_best():
     bits = {"sharp": 3.2, "rnn": 2.5, "gru": 2.4}
 
     def first(*arms, segments=(0, 1)):
-        rows = [row(arm, segment, "forward_bits", bits[arm]) for arm in arms for segment in segments]
+        rows = [row(arm, segment, "forward_bits", bits[arm], protocol="fair") for arm in arms for segment in segments]
         return text8.claims(rows, published)[0]
 
     assert first("sharp", "rnn").verdict == "not run"
@@ -471,9 +473,31 @@ def test_the_published_table_is_set_beside_bits_that_are_scored_as_there():
     """All capped but the Clockwork RNN's."""
     both = (("forward_bits", 2.5), ("forward_bits_clipped", 2.25))
     rows = [row(arm, 0, metric, value) for arm in ("gru", "clockwork") for metric, value in both]
-    lines = text8.published_table(rows, text8.PUBLISHED).splitlines()
+    lines = published.published_table(rows, text8.PUBLISHED).splitlines()
     assert "| GRU | 2.41 | 2.34 | 2.38 | 2.250 | – | – |" in lines
     assert "| Clockwork RNN | 2.95 | 2.79 | 2.92 | 2.500 | – | – |" in lines
+
+
+def test_under_the_papers_protocol_order_and_levels_are_judged_as_printed():
+    """True bits say the opposite of each; the Clockwork RNN's stand as they are."""
+    made = {**dict.fromkeys(MADE_BY, "-"), "protocol": "paper"}
+    capped = {"sharp": 2.3, "gru": 2.41, "clockwork": 2.0}
+    rows = [
+        Row(row(arm, segment, f"{direction}_bits{kind}", value + 0.001 * segment, **made))
+        for segment in (0, 1, 2)
+        for arm in capped
+        for direction in DIRECTIONS
+        for kind, value in (("_clipped", capped[arm]), ("", 5.0 - capped[arm]))
+    ]
+    found = {one.claim: one for one in text8.claims(rows, text8.PUBLISHED, text8.SPREADS)}
+    assert found["SHARP is better than GRU, forward"].verdict == "holds"
+    assert found["SHARP is better than GRU, forward"].published == "-0.09 forward"
+    assert found["SHARP is better than Clockwork RNN, forward"].ours.startswith("-0.700")
+    assert found["SHARP is better than RNN, forward"].verdict == "not run"
+    levels = {arm: found[f"{arm} has its published bits, forward / current / backward"] for arm in ("SHARP", "GRU")}
+    assert levels["SHARP"].published == "2.32 ± 0.06 / 2.23 ± 0.07 / 2.30 ± 0.06"
+    assert {arm: one.verdict for arm, one in levels.items()} == {"SHARP": "not decided", "GRU": "differs"}
+    assert not any("has its published bits" in one.claim for one in text8.claims(rows, text8.PUBLISHED))
 
 
 def test_arms_are_drawn_against_another_on_the_same_stretch_of_text():

@@ -14,10 +14,15 @@ from sharpstream.errors import RunError
 from sharpstream.evaluate.pairs import Estimate, mean_interval
 from sharpstream.evaluate.rows import Row
 from sharpstream.evaluate.verdicts import DIFFERS, HOLDS, NO_DIFFERENCE, NOT_DECIDED, NOT_RUN
+from sharpstream.experiments.effective_context import TEXT, reach
 from sharpstream.experiments.harness import experiment_named, read_rows, shown_findings
+from sharpstream.experiments.language.wall_time_page import PUBLISHED as PUBLISHED_SECONDS
+from sharpstream.experiments.language.wall_time_page import times
+from sharpstream.experiments.simulations.acceleration import LOOKS
 from sharpstream.experiments.simulations.common import final_errors, select
 from sharpstream.report.grid import Grid, markdown, rows_from_csv
 from sharpstream.report.scatter import bits_against_seconds
+from sharpstream.report.style import arm_style
 
 PLACE = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end of table -->)", re.S)
 Rows = Callable[[str], Sequence[Row]]  # the directory of a study below results/ → its rows
@@ -83,6 +88,47 @@ def _shown(rows: Iterable[Row], metrics: Sequence[str]) -> str | None:
     return f"{found.mean:.3f}" if found.n == 1 else f"{found.mean:.3f} ± {found.half_width:.3f}"
 
 
+# Arm: T, complexity and effective context as published, parameters as published, and its name in effective-context.
+COLUMNS = {
+    "sharp": ("4", "O(T)", "α^L = 1024", "9.7M (5M active)", "sharp-5"),
+    "rnn": ("4", "O(T)", "T", "2.4M", "rnn"),
+    "lstm": ("4", "O(T)", "T", "9.7M", None),
+    "gru": ("4", "O(T)", "T", "7.3M", "gru"),
+    "clockwork": ("4", "O(T)", "T", "4.3M", None),
+    "transformer-5m": ("1024", "O(T²)", "T", "5.0M", None),
+    "transformer-10m": ("1024", "O(T²)", "T", "9.7M", None),
+}
+
+
+def columns_table(rows: Rows) -> Grid:
+    """What the published text8 table says beside its bits, and what was measured of it here."""
+    timed, context = rows("text8/wall-time"), rows("effective-context")
+    seconds = times(timed, 512)
+    lines = []
+    for arm, (window, complexity, claimed, size, reader) in COLUMNS.items():
+        said = (arm_style(arm).label, window, complexity, claimed)
+        reached = reach(context, TEXT, reader) if reader else None
+        cost = f"{seconds[arm].seconds:.3g}" if arm in seconds else None
+        lines.append((*said, reached, size, _size(timed, arm), f"{PUBLISHED_SECONDS[arm]:.2f}", cost))
+    columns = ("learner", "T", "time", "effective context, claimed", "used here", "parameters, published", "here")
+    return Grid(
+        title="The other columns of the published table",
+        columns=(*columns, "s / 1000 tokens, published", "here"),
+        rows=tuple(lines),
+        note="Effective context here: text8, width 128, after 2M characters. Parameters and seconds: width 512, "
+        "alone on a core. The Transformers' published time is for a full window at every token, which nobody trained.",
+    )
+
+
+def _size(timed: Sequence[Row], arm: str) -> str | None:
+    """Parameters and, where they are fewer, the active ones."""
+    found = [(row["parameters"], row["active_parameters"]) for row in select(timed, width=512, arm=arm)]
+    if not found:
+        return None
+    whole, active = map(int, found[0])
+    return f"{whole:,}" if active == whole else f"{whole:,} ({active:,} active)"
+
+
 WIDE = {"sharp-tick": "sharp-512-tick"}  # the picture has learners of other widths beside it
 FAR_ABOVE = ("uniform", "unigram", "counts-1", "counts-2")  # would squeeze all others into a corner
 
@@ -117,13 +163,7 @@ def draw_frontier(results: Path) -> Path:
     return save_figure(bits_against_seconds(points, title=title), results / "frontier" / "all.png")[0]
 
 
-RULE_ARMS = {
-    "SHARP": "alpha 4",
-    "SHARP, no sleep": "no sleep",
-    "SHARP, `film-normed`": "film-normed",
-    "RNN, aligned state": "rnn",
-    "RNN, as published": "rnn overlap",
-}
+RULE_ARMS = ("alpha 4", "no sleep", "film-normed", "rnn", "rnn overlap")
 LAST = 100_000  # tokens behind an error at the end
 
 
@@ -132,14 +172,14 @@ def rules_table(rows: Rows) -> Grid:
     here = rows("simulations/acceleration")
     ks = (2, 4, 6)
     lines = []
-    for label, arm in RULE_ARMS.items():
+    for arm in RULE_ARMS:
         cells = []
         for k in ks:
             part = select(here, k=k, arm=arm)
             last = max((row["tokens"] for row in part), default=0)
             cells.append(", ".join(f"{error:.3f}" for error in final_errors(part, last, LAST).values()) or None)
         if any(cells):
-            lines.append((label, *cells))
+            lines.append((LOOKS[arm].label, *cells))
     columns = ("learner", *(f"nonlinear({k}): the last {4 * k - 1} tokens" for k in ks))
     note = (
         "Share of wrong guesses at the end, one number a repetition; not knowing the rule 0.333, best possible 0.208."
@@ -196,6 +236,7 @@ def tables(results: Path) -> dict[str, Callable[[], Grid]]:
     rows = functools.cache(lambda study: read_rows(results / study))
     return {
         "text8": lambda: text8_table(rows),
+        "columns": lambda: columns_table(rows),
         "simulations": lambda: simulations_table(rows),
         "rules": lambda: rules_table(rows),
         "engine": lambda: engine_table(results),

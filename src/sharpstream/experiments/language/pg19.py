@@ -21,10 +21,11 @@ from sharpstream.evaluate.rows import Cells, Row
 from sharpstream.evaluate.verdicts import Claim
 from sharpstream.experiments import recipes
 from sharpstream.experiments.harness import Experiment, Finding, Job, judged
-from sharpstream.experiments.language import pictures, tables, text8
+from sharpstream.experiments.language import pictures, tables
 from sharpstream.experiments.language.arms import BLOCKS, COMPRESSORS, COUNTS, SIMPLE, SIZES, run_of
 from sharpstream.experiments.language.kept_scores import scored_once
 from sharpstream.experiments.language.measure import compressed, measured, read
+from sharpstream.experiments.language.published import Published, best_of_neural, neural_rivals, published_table
 from sharpstream.experiments.language.segments import MILLION, seed_of
 from sharpstream.frozen import opened
 from sharpstream.learners.contract import Tokens
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Published bits, capped at 4.755, after 100M characters at width 512: forward, current, backward.
-PUBLISHED: text8.Published = {
+PUBLISHED: Published = {
     "sharp": (2.29, 2.35, 2.40),
     "rnn": (2.79, 2.86, 2.94),
     "lstm": (3.44, 3.36, 3.55),
@@ -299,9 +300,9 @@ def adaptation_figure(rows: Sequence[Row], arms: Sequence[str]) -> "Figure | Non
 
 def findings(rows: Sequence[Row]) -> list[Finding]:
     """The published table's best in each direction; SHARP against each of them, and ours against the best counts."""
-    rivals = text8.neural_rivals(PUBLISHED) | {"counts-5": "not compared"}
+    rivals = neural_rivals(PUBLISHED) | {"counts-5": "not compared"}
     found = [better_in_books(rows, "sharp", arm, gap) for arm, gap in rivals.items()]
-    return text8.best_of_neural(rows, PUBLISHED) + found + [better_in_books(rows, EPISODIC, "counts-6", "not compared")]
+    return best_of_neural(rows, PUBLISHED) + found + [better_in_books(rows, EPISODIC, "counts-6", "not compared")]
 
 
 def page(rows: Sequence[Row]) -> str:
@@ -314,7 +315,7 @@ def page(rows: Sequence[Row]) -> str:
             tables.difference_table(rows, "sharp", bits, "SHARP against each"),
             tables.hearing_table(rows, "What each level hears of the one above"),
             tables.retention_table(rows, "What is kept"),
-            text8.published_table(rows, PUBLISHED),
+            published_table(rows, PUBLISHED),
         )
     )
 

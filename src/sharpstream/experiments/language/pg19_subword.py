@@ -24,9 +24,10 @@ from sharpstream.evaluate.protocols import protocol_named
 from sharpstream.evaluate.rows import Cells, Row
 from sharpstream.experiments import recipes
 from sharpstream.experiments.harness import Experiment, Finding, Job
-from sharpstream.experiments.language import pg19, pictures, tables, text8
+from sharpstream.experiments.language import pg19, pictures, tables
 from sharpstream.experiments.language.arms import PUBLISHED_TRANSFORMERS, RECURRENT, SMALL_TRANSFORMER
 from sharpstream.experiments.language.measure import read
+from sharpstream.experiments.language.published import Published
 from sharpstream.experiments.language.segments import seed_of
 from sharpstream.experiments.language.subword_page import arms_shown, page
 from sharpstream.experiments.regimes import under
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Published bits per token, each capped at 4.755, at width 512 with GPT-2's vocabulary: forward, current, backward.
-PUBLISHED: text8.Published = {
+PUBLISHED: Published = {
     "sharp": (4.26, 4.26, 4.26),
     "rnn": (4.54, 4.56, 4.55),
     "lstm": (4.52, 4.54, 4.53),

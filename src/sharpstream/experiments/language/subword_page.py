@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 from sharpstream.evaluate.bits import PAPER_CAP
 from sharpstream.evaluate.rows import Row
-from sharpstream.experiments.language import pg19, tables, text8
+from sharpstream.experiments.language import pg19, tables
 from sharpstream.experiments.language.measure import DIRECTIONS
+from sharpstream.experiments.language.published import Published, published_table
 from sharpstream.report.grid import Cell, Grid, markdown
 from sharpstream.report.style import arm_style
 
@@ -22,7 +23,7 @@ def arms_shown(rows: Sequence[Row]) -> list[str]:
     return [arm for arm in tables.arms_of(rows) if arm not in ("uniform", "counts-1", "counts-2")]
 
 
-def page(rows: Sequence[Row], published: text8.Published) -> str:
+def page(rows: Sequence[Row], published: Published) -> str:
     """Main table, frozen books, adaptation, what is kept, and the published table."""
     bits = ("bits", *(f"{direction}_bits" for direction in DIRECTIONS))
     return tables.joined(
@@ -32,7 +33,7 @@ def page(rows: Sequence[Row], published: text8.Published) -> str:
             pg19.adaptation_table(rows, unit="token"),
             tables.difference_table(rows, "sharp", bits, "SHARP against each"),
             tables.retention_table(rows, "What is kept", baseline="counts-2"),
-            text8.published_table(rows, published),
+            published_table(rows, published),
             CAP,
         )
     )

@@ -19,6 +19,7 @@ from sharpstream.experiments.language import pictures, tables
 from sharpstream.experiments.language.arms import SIZES, run_of
 from sharpstream.experiments.language.measure import DIRECTIONS, Span, measured, probe_spans
 from sharpstream.experiments.language.segments import FUTURE, MILLION
+from sharpstream.experiments.language.text8 import PUBLISHED, SPREADS
 from sharpstream.report.grid import Grid, markdown
 from sharpstream.report.style import arm_style
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 Change = Callable[[SharpConfig], SharpConfig]
 TUNING = 50 * MILLION  # where the slice for choices begins; nothing reported is read from it
 ON_TICK, EVERY_STEP = "sharp-tick", "sharp"
-LEVEL, SPREAD = 2.32, 0.06  # published: forward, capped, after 10M
+LEVEL, SPREAD = PUBLISHED["sharp"][0], SPREADS["sharp"][0]  # forward, capped, after 10M
 
 
 @dataclass(frozen=True)
