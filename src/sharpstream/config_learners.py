@@ -54,7 +54,8 @@ class CountsConfig:
     lower_orders: Literal["novel", "all"] = "novel"
     """What a lower order counts: only symbols new to the order above (as Kneser-Ney does), or every symbol."""
     accuracy: bool = False
-    """Fill `correct` with whether the most probable symbol was right; costs a whole distribution per token."""
+    """Fill `correct` with whether the most probable symbol was right; costs a whole distribution per token, and half
+    as much memory again: each context then lists its cells."""
 
     def __post_init__(self) -> None:
         require_choices(self)
@@ -121,7 +122,8 @@ class EpisodicConfig:
     slow: int = 0
     """Clocks of the slow level (16, 64, 256, ... tokens) that scales and shifts the network's hidden layer; 0: none."""
     accuracy: bool = False
-    """Fill `correct` with whether the most probable symbol was right."""
+    """Fill `correct` with whether the most probable symbol was right; with many symbols the counts behind them then
+    take half as much memory again."""
     dtype: Literal["float32", "float64"] = "float32"
 
     def __post_init__(self) -> None:

@@ -224,3 +224,26 @@ def test_order_five_on_text8_is_better_than_plain_absolute_discounting() -> None
         return
     tokens = open_stream(StreamConfig(name="text8", end=10_000_000), seed=0).take(10_000_000)
     assert Counts(CountsConfig(order=5), 27).learn(tokens).mean() < 1.81
+
+
+@pytest.mark.parametrize("table_bits", [18, 7])  # 7: contexts and cells have to leave
+def test_listed_cells_give_the_same_distribution_as_looking_up_every_symbol(table_bits: int) -> None:
+    tokens = text(4_000, vocabulary=40)
+    listed = Counts(CountsConfig(order=3, accuracy=True, table_bits=table_bits), 40)
+    looking = Counts(CountsConfig(order=3, table_bits=table_bits), 40)
+    for start in range(0, tokens.size, 400):
+        part = tokens[start : start + 400]
+        assert listed.learn(part).tolist() == looking.learn(part).tolist()
+        np.testing.assert_array_equal(listed.predict(), looking.predict())
+        again = Counts(listed.config, 40)
+        again.load_state_dict(listed.state_dict())  # the lists are made anew
+        np.testing.assert_array_equal(again.predict(), looking.predict())
+        assert again.learn(part[::-1]).tolist() == Counts.learn(again_from(looking), part[::-1]).tolist()
+    assert (looking.tables.counters[EVICTED] > 0) == (table_bits == 7)
+
+
+def again_from(learner: Counts) -> Counts:
+    """A second learner in the same state."""
+    copy = Counts(learner.config, learner.vocabulary)
+    copy.load_state_dict(learner.state_dict())
+    return copy

@@ -107,6 +107,22 @@ def test_a_frozen_pass_writes_nothing(config, vocabulary):
     assert before == [array.tobytes() for array in arrays]
 
 
+def test_correct_marks_the_most_probable_of_a_large_vocabulary():
+    """Also where an escaped symbol, which no slot proposes, is the most probable."""
+    tokens = np.random.default_rng(0).zipf(1.3, 3_000) % 1_000
+    config = replace(SMALL, memory="1MB", accuracy=True)
+    at_once, learner = Episodic(config, 1_000), Episodic(config, 1_000)
+    at_once.learn(tokens)
+    marks = []
+    for token in tokens[:600]:
+        p = learner.predict()
+        marks.append(bool(p.argmax() == token))
+        learner.learn(np.array([token]))
+        assert bool(learner.correct[0]) == marks[-1]
+    assert at_once.correct[:600].tolist() == marks
+    assert any(marks)
+
+
 def test_counts_behind_a_large_vocabulary_predict_what_slots_have_no_room_for():
     """Each of four symbols is followed by any of its own 500: a slot holds a few of them, the tail all."""
     rng = np.random.default_rng(5)

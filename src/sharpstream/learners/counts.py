@@ -36,7 +36,7 @@ class Counts(LearnerBase):
             raise ConfigError(f"vocabulary = {vocabulary}: a learner needs at least 2 symbols to choose from")
         self.config, self.vocabulary, self.seed = config, vocabulary, seed
         self.regime: Regime = {"carry": "-", "score_context": max(config.order, 0), "update_interval": 1}
-        self.tables = make_tables(config.order, vocabulary, config.table_bits)
+        self.tables = make_tables(config.order, vocabulary, config.table_bits, listed=config.accuracy)
         self.tables.discounts[...] = FIRST_DISCOUNTS if config.discount is None else config.discount
         self.tables.slopes[...] = FIRST_SLOPE
         self.correct = np.zeros(0, dtype=np.bool_)  # of the last learn or evaluate, if config.accuracy

@@ -28,6 +28,7 @@ from sharpstream.learners.counts_tables import (
     find_cell,
     find_context,
     grade,
+    list_all,
     make_tables,
 )  # fmt: skip
 
@@ -61,7 +62,8 @@ def state_dict(learner: "Counts") -> State:
 def load_state_dict(learner: "Counts", state: Mapping[str, Array]) -> None:
     """Continue from a state; nothing is changed unless all of it is sound."""
     _check_shapes(learner, state)
-    tables = make_tables(learner.config.order, learner.vocabulary, learner.config.table_bits)
+    config = learner.config
+    tables = make_tables(config.order, learner.vocabulary, config.table_bits, listed=config.accuracy)
     for name in SPARSE:
         table, places = getattr(tables, name), state[f"{name}.place"]
         places_exist = len(table) - (name == "contexts")
@@ -71,6 +73,8 @@ def load_state_dict(learner: "Counts", state: Mapping[str, Array]) -> None:
     for name in ("unigram", "discounts", "slopes", "history", "counters"):
         getattr(tables, name)[...] = state[name]
     _check_values(learner, tables)
+    if config.accuracy:
+        list_all(tables.contexts, tables.cells, tables.newest, tables.older)
     learner.tables = tables
 
 

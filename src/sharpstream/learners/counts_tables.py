@@ -24,6 +24,7 @@ CONTEXT_COLUMNS = 8  # 32 bytes, so that none straddles a cache line
 OF, OWNER, SYMBOL, COUNT = 0, 1, 2, 3
 CELL_COLUMNS = 4
 OBSERVED, FILL, STAMPS, EVICTED = 0, 1, 2, 3  # counters: tokens, tokens in the history, stamps given, entries lost
+NO_CELL, UNLISTED = -1, -2  # `newest` of a context that has no cell; of one that lost a cell, whose list is broken
 
 
 class Tables(NamedTuple):
@@ -36,6 +37,8 @@ class Tables(NamedTuple):
     slopes: Array  # (order + 1, 3) float64: sums of squared gradients of the discounts
     history: Array  # (order,) int64, newest first
     counters: Array  # (4,) int64
+    newest: Array  # (C + 1,) int64: a context's newest cell, NO_CELL or UNLISTED; (0,) where cells are not listed
+    older: Array  # (N,) int64: the cell listed before this one in the same context
 
 
 @kernel
@@ -108,7 +111,7 @@ def grade(count: Any) -> Any:
 
 
 @kernel
-def add_context(contexts: Array, counters: Array, key: Any) -> Any:
+def add_context(contexts: Array, counters: Array, newest: Array, key: Any) -> Any:
     """A place for a new context: an empty one, else that of the bucket's least counted, whose cells thereby die."""
     start = context_bucket(contexts, key)
     chosen = start
@@ -126,11 +129,13 @@ def add_context(contexts: Array, counters: Array, key: Any) -> Any:
     contexts[chosen, KEY_LOW] = np.uint32(key & np.uint64(FULL))
     contexts[chosen, STAMP] = np.uint32(counters[STAMPS] % FULL + 1)
     counters[STAMPS] += 1
+    if len(newest):
+        newest[chosen] = NO_CELL
     return chosen
 
 
 @kernel
-def add_cell(contexts: Array, cells: Array, counters: Array, slot: Any, symbol: Any) -> Any:
+def add_cell(contexts: Array, cells: Array, counters: Array, newest: Array, slot: Any, symbol: Any) -> Any:
     """A place for a new cell, counting 0 as yet: a dead one, else that of the bucket's least counted."""
     stamp = contexts[slot, STAMP]
     start = cell_bucket(cells, stamp, symbol)
@@ -147,9 +152,29 @@ def add_cell(contexts: Array, cells: Array, counters: Array, slot: Any, symbol: 
         contexts[owner, TOTAL] -= count
         contexts[owner, ONES + grade(count) - 1] -= 1
         counters[EVICTED] += 1
+        if len(newest):
+            newest[owner] = UNLISTED
     cells[chosen, OF], cells[chosen, OWNER] = stamp, slot
     cells[chosen, SYMBOL], cells[chosen, COUNT] = symbol, 0
     return chosen
+
+
+@kernel
+def list_cell(newest: Array, older: Array, slot: Any, place: Any) -> None:
+    """Put a cell that counts for the first time into its context's list, where lists are kept."""
+    if len(newest) and newest[slot] != UNLISTED:
+        older[place] = newest[slot]
+        newest[slot] = place
+
+
+@kernel
+def list_all(contexts: Array, cells: Array, newest: Array, older: Array) -> None:
+    """The lists of all contexts, from the cells alone: a state that comes in does not carry them."""
+    newest[:] = NO_CELL
+    for place in range(len(cells)):
+        owner = cells[place, OWNER]
+        if cells[place, COUNT] != 0 and contexts[owner, STAMP] == cells[place, OF]:
+            list_cell(newest, older, owner, place)
 
 
 @kernel
@@ -162,15 +187,21 @@ def count_once(contexts: Array, slot: Any, count: Any) -> None:
             contexts[slot, ONES + count - 1] -= 1
 
 
-def make_tables(order: int, vocabulary: int, table_bits: int) -> Tables:
-    """Empty tables: 2^bits cells and half as many contexts (the fewest that make sense when there are none)."""
+def make_tables(order: int, vocabulary: int, table_bits: int, *, listed: bool) -> Tables:
+    """Empty tables: 2^bits cells and half as many contexts (the fewest that make sense when there are none).
+
+    `listed`: each context also knows its cells, so that a whole distribution need not look up every symbol.
+    """
     cells = 1 << table_bits if order > 0 else BUCKET
+    contexts = max(cells // 2, BUCKET) + 1
     return Tables(
-        contexts=np.zeros((max(cells // 2, BUCKET) + 1, CONTEXT_COLUMNS), dtype=np.uint32),
+        contexts=np.zeros((contexts, CONTEXT_COLUMNS), dtype=np.uint32),
         cells=np.zeros((cells, CELL_COLUMNS), dtype=np.uint32),
         unigram=np.zeros(vocabulary, dtype=np.uint32),
         discounts=np.zeros((max(order, 0) + 1, 3)),
         slopes=np.zeros((max(order, 0) + 1, 3)),
         history=np.zeros(max(order, 0), dtype=np.int64),
         counters=np.zeros(4, dtype=np.int64),
+        newest=np.full(contexts if listed else 0, NO_CELL, dtype=np.int64),
+        older=np.zeros(cells if listed else 0, dtype=np.int64),
     )

@@ -165,6 +165,7 @@ class Desk(NamedTuple):
     expert: Array  # (V,) log-probabilities of the expert, if there is one
     numbers: Array  # (8,) float64: what the scoring of a token leaves for its learning
     tail_p: Array  # (most,) float64: of the candidates, by the tail
+    behind: Array  # (V,) float64: of all symbols, by the tail; 0 without one
     reach: Array  # (2,) int64: how far the tail looks back
     trace: Trace  # what the tail found
     residual: Array  # (most,): 0 without a residual
@@ -379,7 +380,8 @@ def make_desk(config: EpisodicConfig, vocabulary: int, memory: Memory) -> Desk:
         network_p=numbers(most),
         log_count=np.log1p(np.arange(256) / 0.3).astype(real), masses=np.zeros(PARTS),
         escape_inputs=np.zeros(contexts + EXTRA), expert=numbers(vocabulary), numbers=np.zeros(8),
-        tail_p=np.zeros(most), reach=whole(2), trace=make_trace(len(memory.tail.discounts)),
+        tail_p=np.zeros(most), behind=np.zeros(vocabulary), reach=whole(2),
+        trace=make_trace(len(memory.tail.discounts)),
         residual=numbers(most), residual_next=whole(contexts), residual_at=whole(contexts),
         residual_places=numbers(ROW), residual_error=numbers(most),
     )  # fmt: skip

@@ -26,6 +26,8 @@ from sharpstream.learners.episodic_read import (
     forget_candidates,
     predict_next,
     probability,
+    probability_before,
+    read_whole_tail,
 )
 from sharpstream.learners.episodic_sleep import replay
 from sharpstream.learners.episodic_tail import learn_tail
@@ -147,9 +149,10 @@ def best_symbol(memory: Memory, pattern: Pattern, desk: Desk, sizes: Array, coun
         if p > most or (p == most and desk.candidates[c] < best):
             best, most = desk.candidates[c], p
     if sizes[MOST] != sizes[VOCABULARY] and desk.numbers[ESCAPE_P] + FLOOR >= most:
+        read_whole_tail(memory, desk, sizes)
         for symbol in range(sizes[VOCABULARY]):
             if desk.place_of[symbol] < 0:
-                p = probability(memory, pattern, desk, sizes, symbol)
+                p = probability_before(pattern, desk, sizes, symbol, desk.behind[symbol])
                 if p > most:
                     best, most = np.int64(symbol), p
     return best
@@ -160,6 +163,7 @@ def predict_row(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, si
     """The whole distribution, (V,)."""
     address_next(memory, pattern, cursor, desk)
     count = predict_next(memory, pattern, cursor, desk, sizes)
+    read_whole_tail(memory, desk, sizes)
     for symbol in range(len(row)):
-        row[symbol] = probability(memory, pattern, desk, sizes, symbol)
+        row[symbol] = probability_before(pattern, desk, sizes, symbol, desk.behind[symbol])
     forget_candidates(desk, sizes, count)

@@ -12,8 +12,9 @@ import numpy as np
 from sharpstream.kernels.elementary import exp_shifted
 from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.kernels.lanes import LANES, add_lanes
+from sharpstream.learners.counts_kernels import spread_over_all
 from sharpstream.learners.episodic_arrays import CORRECTION_LEVELS, DENSE, MATCH_STATES, Cursor, Desk, Memory, Pattern
-from sharpstream.learners.episodic_tail import read_tail, tail_probability
+from sharpstream.learners.episodic_tail import DEEPEST, read_tail, tail_probability
 from sharpstream.memory.episodic_contexts import BACK, POSITION
 from sharpstream.memory.episodic_match import LENGTH, MISSES, PLACE, ring_symbol
 from sharpstream.memory.episodic_slots import DISTINCT, TOTAL, find_slot, last_visit, read_pairs
@@ -322,17 +323,31 @@ def predict_next(memory: Memory, pattern: Pattern, cursor: Cursor, desk: Desk, s
 @lean_kernel
 def probability(memory: Memory, pattern: Pattern, desk: Desk, sizes: Array, symbol: Any) -> Any:
     """What was predicted for one symbol."""
+    escaped = sizes[MOST] != sizes[VOCABULARY] and desk.place_of[symbol] < 0
+    behind = tail_of(memory, desk, sizes, symbol) if escaped else 0.0
+    return probability_before(pattern, desk, sizes, symbol, behind)
+
+
+@lean_kernel
+def probability_before(pattern: Pattern, desk: Desk, sizes: Array, symbol: Any, behind: Any) -> Any:
+    """The same where it is known what the tail behind gives the symbol, if that is no candidate."""
     c, vocabulary = desk.place_of[symbol], sizes[VOCABULARY]
     if sizes[MOST] == vocabulary:
         p = desk.blended[c]
     elif c >= 0:
         p = (1.0 - desk.numbers[ESCAPE_P]) * desk.blended[c]
     else:
-        behind = tail_of(memory, desk, sizes, symbol)
         p = desk.numbers[ESCAPE_P] * share(
             pattern.unigram, pattern.escapes, pattern.lately, pattern.sums, pattern.parts, desk.masses, symbol, behind
         )
     return (1.0 - FLOOR) * p + FLOOR / vocabulary  # log2 of it is finite
+
+
+@lean_kernel
+def read_whole_tail(memory: Memory, desk: Desk, sizes: Array) -> None:
+    """desk.behind ← what the tail gives every symbol; zeros where there is no tail."""
+    if sizes[ON_TAIL] != 0:
+        spread_over_all(memory.tail, desk.reach[DEEPEST], desk.trace.slots, desk.behind)
 
 
 @lean_kernel

@@ -32,7 +32,8 @@ def make_tail(config: EpisodicConfig, vocabulary: int) -> Counts | None:
     if vocabulary <= LARGE or config.tail == 0:
         return None
     bits = (config.memory_bytes // TAIL_SHARE // CELL_BYTES).bit_length() - 1
-    return Counts(CountsConfig(order=config.tail, table_bits=max(bits, FEWEST_BITS)), vocabulary)
+    counts = CountsConfig(order=config.tail, table_bits=max(bits, FEWEST_BITS), accuracy=config.accuracy)
+    return Counts(counts, vocabulary)
 
 
 def no_tail() -> Counts:
