@@ -94,11 +94,15 @@ def test_every_number_that_can_be_set_says_what_it_counts():
 
 def test_a_config_saved_before_a_setting_was_there_means_what_it_meant_then():
     saved = to_dict(RunConfig(learner="episodic"))
+    assert saved["episodic"].pop("mean_every") > 0
+    before = from_dict(RunConfig, saved).episodic
+    assert (before.residual, before.mean_every) == (True, 0), "a run of the last version goes on as it was"
     assert saved["episodic"].pop("residual") is True
-    assert not from_dict(RunConfig, saved).episodic.residual, "a run of an older version goes on as it was"
+    before = from_dict(RunConfig, saved).episodic
+    assert (before.residual, before.mean_every) == (False, 0), "and one of the version before that"
     assert from_dict(RunConfig, {"episodic": {"memory": "1GB"}}).episodic.residual, "a person's file has the default"
-    saved["episodic"]["residual"] = True
-    assert from_dict(RunConfig, saved).episodic.residual
+    saved["episodic"] |= {"residual": True, "mean_every": 5}
+    assert from_dict(RunConfig, saved).episodic.mean_every == 5
 
 
 def test_a_run_of_another_learner_goes_on_whatever_the_episodic_learner_has_for_a_default():

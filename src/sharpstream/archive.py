@@ -28,7 +28,7 @@ BYTES = 256
 LARGEST_HEADER = 1 << 16
 EVERY = 4_096  # bytes between two words of progress
 Watch = Callable[[int, float], None]  # (bytes done, bits a byte so far)
-DEFAULT = RunConfig(learner="episodic", episodic=EpisodicConfig(contexts="text"))
+DEFAULT = RunConfig(learner="episodic", episodic=EpisodicConfig(contexts="text", mean_every=0))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from sharpstream.config import RunConfig
 from sharpstream.errors import ConfigError
 
 Config = TypeVar("Config")
-ADDED: dict[str, dict[str, Any]] = {"EpisodicConfig": {"residual": False}}
+ADDED: dict[str, dict[str, Any]] = {"EpisodicConfig": {"residual": False, "mean_every": 0}}
 """Settings that a version added with another default than what it did before: what a config saved before them means."""
 LARGEST_TOML = 64 * 1024  # bytes; a whole config takes about four thousand
 
@@ -38,8 +38,9 @@ def from_dict(kind: type[Config], values: Mapping[str, Any], *, base: Config | N
     if not isinstance(values, Mapping):
         raise ConfigError(f"{where or kind.__name__} must be a table of settings, not {values!r}")
     added = ADDED.get(kind.__name__, {})
-    if added and hints.keys() - values.keys() == added.keys():  # a whole config, saved by a version without these
-        changes |= added
+    absent = hints.keys() - values.keys()
+    if absent and absent <= added.keys():  # a whole config, saved by a version without these
+        changes |= {name: added[name] for name in absent}
     for name, value in values.items():
         path = f"{where}.{name}" if where else name
         if name not in hints:

@@ -121,6 +121,9 @@ class EpisodicConfig:
     more time. Its rows take an eighth of the budget."""
     slow: int = 0
     """Clocks of the slow level (16, 64, 256, ... tokens) that scales and shifts the network's hidden layer; 0: none."""
+    mean_every: int = 100_000
+    """Tokens between two looks at mixers and network: a frozen pass reads the mean of the looks, later ones weighing
+    more, not what was learned last. 0: it reads what was learned last."""
     accuracy: bool = False
     """Fill `correct` with whether the most probable symbol was right; with many symbols the counts behind them then
     take half as much memory again."""
@@ -131,6 +134,8 @@ class EpisodicConfig:
         positive(self, "orders", most=16)
         positive(self, "sweep_every", "replay_every", "replays", "replay_tags", most=1 << 20)
         finite_at_least(self, 0.0, "replay_step")
+        looks = isinstance(self.mean_every, int) and not isinstance(self.mean_every, bool) and self.mean_every >= 0
+        require(looks, self, "mean_every", "a number of tokens, or 0 for none")
         clocks = isinstance(self.slow, int) and not isinstance(self.slow, bool)
         require(clocks and 0 <= self.slow <= MOST_CLOCKS, self, "slow", f"an integer in 0..{MOST_CLOCKS} (0: none)")
         ordered = isinstance(self.tail, int) and not isinstance(self.tail, bool) and 0 <= self.tail <= 8

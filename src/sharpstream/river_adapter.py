@@ -57,7 +57,7 @@ class NextLabel(base.Classifier):
             config = RunConfig(
                 learner=self.learner,
                 seed=self.seed,
-                episodic=EpisodicConfig(memory=self.memory, network=0, residual=False),
+                episodic=EpisodicConfig(memory=self.memory, network=0, residual=False, mean_every=0),
                 counts=CountsConfig(table_bits=12),
             )
             self._reader = make_learner(config, self.classes)

@@ -15,6 +15,7 @@ from sharpstream.learners.contract import State
 from sharpstream.learners.episodic import Episodic
 from sharpstream.learners.episodic_arrays import contexts_of
 from sharpstream.memory.episodic_slots import TOTAL, WAYS
+from sharpstream.pattern.episodic_mean import LATER, MEANS
 
 SMALL = EpisodicConfig(memory="256kB", network=4)
 CROWDED = replace(SMALL, memory="64kB")
@@ -26,6 +27,7 @@ OPTIONS = {
     "twice awake": replace(SLEEPY, replay="again"),
     "slow level": replace(SMALL, slow=3),
     "no residual": replace(SMALL, residual=False),
+    "means": replace(SMALL, mean_every=70),
     "the stale give way": replace(CROWDED, keeping="aged"),
     "newcomers by chance": replace(CROWDED, keeping="challenged"),
     "what parents say": replace(CROWDED, keeping="said"),
@@ -139,6 +141,32 @@ def test_a_frozen_pass_goes_on_from_the_present_past():
     assert learner.evaluate(x[:1])[0] == pytest.approx(-np.log2(learner.predict()[x[0]]), rel=1e-6)
 
 
+def test_a_frozen_pass_reads_mixers_and_network_in_their_mean():
+    x = stream(27, 2_000)
+    averaged, plain = (Episodic(replace(SMALL, mean_every=every), 27) for every in (400, 0))
+    assert averaged.learn(x).tolist() == plain.learn(x).tolist(), "awake the mean decides nothing"
+    assert averaged.pattern.mean_looks[0] == 5
+    assert averaged.predict().tolist() == plain.predict().tolist()
+    for name in MEANS:  # put where the plain one reads: the same bits
+        getattr(plain.pattern, name)[...] = getattr(averaged.pattern, f"mean_{name}")
+    frozen = averaged.evaluate(x[:300])
+    assert frozen.tolist() == plain.evaluate(x[:300]).tolist()
+    again = Episodic(replace(SMALL, mean_every=0), 27)
+    again.learn(x)
+    assert frozen.tolist() != again.evaluate(x[:300]).tolist()
+
+
+def test_a_mean_of_one_look_is_that_look_and_the_later_looks_weigh_more():
+    x = stream(27, 1_000)
+    learner = Episodic(replace(SMALL, mean_every=500), 27)
+    learner.learn(x[:500])
+    first = learner.pattern.weights.copy()
+    np.testing.assert_allclose(learner.pattern.mean_weights, first, rtol=1e-6)
+    learner.learn(x[500:])
+    expected = first + (1 + LATER) / (2 + LATER) * (learner.pattern.weights - first)
+    np.testing.assert_allclose(learner.pattern.mean_weights, expected, rtol=1e-5, atol=1e-7)
+
+
 def test_contexts_are_named_once_and_parents_come_first():
     for vocabulary in (27, 256, 1_000):
         names = [context.name for context in contexts_of(SMALL, vocabulary)]
@@ -169,8 +197,9 @@ def test_options_learn_token_by_token_as_in_chunks(option, vocabulary):
     whole, single = Episodic(OPTIONS[option], vocabulary), Episodic(OPTIONS[option], vocabulary)
     bits = whole.learn(x)
     assert np.array_equal(bits, [single.observe(int(token)) for token in x])
-    without = replace(SMALL, memory=OPTIONS[option].memory)
-    assert not np.array_equal(bits, Episodic(without, vocabulary).learn(x))  # the option does something
+    without = Episodic(replace(SMALL, memory=OPTIONS[option].memory), vocabulary)
+    same_awake = np.array_equal(bits, without.learn(x))
+    assert not (same_awake and np.array_equal(whole.evaluate(x[:50]), without.evaluate(x[:50])))  # it does something
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -182,6 +211,8 @@ def test_options_keep_the_contract(option, check):
 def test_a_state_without_options_holds_nothing_of_them():
     names = Episodic(SMALL, 27).state_dict()
     assert not [name for name in names if "slow" in name or name.startswith("tags.")]
+    plain = Episodic(replace(SMALL, mean_every=0, residual=False), 27).state_dict()
+    assert not [name for name in plain if "mean" in name or "residual" in name]
 
 
 def test_a_slow_level_forgets_with_the_past():

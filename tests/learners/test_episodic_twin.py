@@ -50,6 +50,7 @@ GRID = {
     "words, residual, twice awake": (1_000, replace(SLEEPY, residual=True, replay="again")),
     "letters, slow level": (27, replace(BASE, slow=3)),
     "bytes, slow level of one clock": (256, replace(BASE, slow=1)),
+    "letters, means": (27, replace(BASE, mean_every=120)),
     "words, slow level and replay": (1_000, replace(SLEEPY, slow=2, replay="uniform")),
 }
 
@@ -69,3 +70,12 @@ def test_kernels_equal_the_twin(arm):
     x = stream(vocabulary, 500)
     np.testing.assert_allclose(fused.learn(x), twin.learn(x), rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(fused.predict(), twin.predict(), rtol=1e-6, atol=1e-12)
+    for name, value in twin.means().items() if twin.looks else ():
+        found = getattr(fused.pattern, f"mean_{name}")
+        np.testing.assert_allclose(found, value.reshape(-1), rtol=1e-7, atol=1e-10)
+
+
+def test_the_twin_takes_looks_where_it_is_told_to():
+    twin = ReferenceEpisodic(GRID["letters, means"][1], 27)
+    twin.learn(stream(27, 500))
+    assert len(twin.looks) == 4

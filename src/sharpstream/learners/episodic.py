@@ -24,6 +24,7 @@ from sharpstream.learners.episodic_sleep import rates_asleep
 from sharpstream.learners.episodic_tags import make_tags
 from sharpstream.learners.episodic_tail import make_tail
 from sharpstream.memory import episodic_keeping as keeping
+from sharpstream.pattern.episodic_mean import MEANS
 from sharpstream.pattern.episodic_residual import PLACES, ROW
 from sharpstream.sleep import episodic_replay as replay
 from sharpstream.streams.base import check_tokens
@@ -82,6 +83,7 @@ class Episodic(LearnerBase):
         sizes[read.ON_CORRECTIONS], sizes[read.ON_EXPERT] = config.corrections, config.expert != "none"
         sizes[read.ON_TAIL], sizes[read.ON_RESIDUAL] = self.tail is not None, config.residual
         sizes[read.NETWORK_TABLE], sizes[read.NETWORK_HASHED] = arrays.network_sizes(self.config, self.vocabulary)
+        sizes[read.MEAN_EVERY] = config.mean_every
         sizes[read.KEEPING], sizes[read.SWEEP_EVERY] = keeping.RULES[config.keeping], config.sweep_every
         sizes[read.REPLAY], sizes[read.REPLAY_EVERY] = replay.CHOICES[config.replay], config.replay_every
         sizes[read.REPLAYS], sizes[read.REPLAY_INTO] = config.replays, replay.LEARNERS[config.replay_into]
@@ -103,7 +105,10 @@ class Episodic(LearnerBase):
         return self._read(self.cursor, checked, learning=True)
 
     def evaluate(self, tokens: Tokens) -> Bits:
-        """Frozen: the past moves on in a copy of the cursor, nothing else is written and no table is copied."""
+        """Frozen: the past moves on in a copy of the cursor, nothing else is written and no table is copied.
+
+        Mixers and network are read in their mean over the later part of the stream (`mean_every`).
+        """
         return self.evaluate_with_resets(tokens, every=0)
 
     def evaluate_with_resets(self, tokens: Tokens, every: int) -> Bits:
@@ -137,8 +142,9 @@ class Episodic(LearnerBase):
         self, cursor: arrays.Cursor, tokens: npt.NDArray[np.int32], learning: bool, bits: Bits, correct: Array
     ) -> None:
         warm.ensure(KERNELS, self.config.dtype)
+        pattern = self.pattern if learning else self._mean_pattern()
         done = loop.read_stream(
-            self.memory, self.pattern, cursor, self.desk, self.sizes, self.rates, tokens, learning, bits, correct,
+            self.memory, pattern, cursor, self.desk, self.sizes, self.rates, tokens, learning, bits, correct,
             self.tags, self.asleep,
         )  # fmt: skip
         if done < tokens.size:
@@ -146,6 +152,12 @@ class Episodic(LearnerBase):
                 f"learning left the finite numbers at token {int(cursor.clock[0])}: its probability was no number. "
                 "Continue from an earlier checkpoint, or with dtype = float64"
             )
+
+    def _mean_pattern(self) -> arrays.Pattern:
+        """What a frozen pass reads: mixers and network in the mean, once a look has been taken."""
+        if not self.pattern.mean_looks.any():
+            return self.pattern
+        return self.pattern._replace(**{name: getattr(self.pattern, f"mean_{name}") for name in MEANS})
 
     def forget(self) -> None:
         empty = arrays.make_cursor(len(self.memory.least), self.config)._replace(clock=self.cursor.clock)

@@ -112,6 +112,12 @@ class Pattern(NamedTuple):
     slow_learned: Array  # (1,) int64: ticks learned from
     residual_states: Array  # (K · STATES · 2,), empty without a residual
     residual_rows: Array  # (K · rows · 32,)
+    mean_weights: Array  # as what they are the means of (episodic_mean.py); empty where frozen passes read the present
+    mean_finals: Array
+    mean_inputs: Array
+    mean_read: Array
+    mean_bias: Array
+    mean_looks: Array  # (1,) int64: looks taken
 
 
 class Desk(NamedTuple):
@@ -320,6 +326,11 @@ def make_pattern(
     parts = np.array([1.0] * TAIL + [float(with_tail)] * (PARTS - TAIL))
     parts /= parts.sum()
     network = np.random.default_rng([seed, 17]).standard_normal((rows, width)) / np.sqrt(INPUTS)
+    averaged = config.mean_every > 0
+
+    def mean_of(size: int) -> Array:
+        return np.zeros(size * averaged, dtype=real)
+
     return Pattern(
         states=states.reshape(-1),
         match_states=match_states.reshape(-1),
@@ -348,6 +359,12 @@ def make_pattern(
         slow_learned=np.zeros(min(features, 1), dtype=np.int64),
         residual_states=residual_states.reshape(-1),
         residual_rows=np.zeros(contexts * residual_rows(config, contexts) * ROW, dtype=real),
+        mean_weights=mean_of(weights.size),
+        mean_finals=mean_of(FINAL_ROWS * LANES),
+        mean_inputs=mean_of(rows * width),
+        mean_read=mean_of(vocabulary * width),
+        mean_bias=mean_of(vocabulary if width else 0),
+        mean_looks=np.zeros(int(averaged), dtype=np.int64),
     )
 
 

@@ -16,6 +16,7 @@ from sharpstream.learners.episodic_read import (
     ESCAPE_P,
     FLOOR,
     KEEPING,
+    MEAN_EVERY,
     MOST,
     ON_TAIL,
     REPLAY,
@@ -35,6 +36,7 @@ from sharpstream.memory.episodic_contexts import RECENT, address_contexts, advan
 from sharpstream.memory.episodic_keeping import COUNTED, SWEPT, keep_slot, sweep
 from sharpstream.memory.episodic_match import follow
 from sharpstream.memory.episodic_slots import WAYS, claim_slot, write_slot
+from sharpstream.pattern.episodic_mean import take_mean
 from sharpstream.pattern.episodic_residual import address_rows
 from sharpstream.pattern.episodic_slow import slow_step
 from sharpstream.sleep.episodic_replay import Tags
@@ -136,6 +138,11 @@ def read_stream(
             replay(pattern, cursor, desk, tags, sizes, asleep, now, count, target, bits[t])
         if len(cursor.slow_film) > 0:
             move_slow_level(pattern, cursor, rates, now, learning)
+        if learning and sizes[MEAN_EVERY] > 0 and (now + 1) % sizes[MEAN_EVERY] == 0:
+            take_mean(
+                pattern.mean_looks, pattern.weights, pattern.finals, pattern.inputs, pattern.read, pattern.bias,
+                pattern.mean_weights, pattern.mean_finals, pattern.mean_inputs, pattern.mean_read, pattern.mean_bias,
+            )  # fmt: skip
         cursor.clock[0] = now + 1
     return len(tokens)
 

@@ -29,7 +29,7 @@ from sharpstream.pattern.episodic_states import STEEPEST, age_level, state_entri
 # Switches, indices of the array `sizes` (int64): sizes and what is on.
 VOCABULARY, MOST, WIDE, RING_SIZE, ON_STATES, ON_SELECTORS, ON_CORRECTIONS, NETWORK_TABLE, NETWORK_HASHED = range(9)
 ON_EXPERT, ON_TAIL, KEEPING, REPLAY, REPLAY_EVERY, REPLAYS, REPLAY_INTO, SWEEP_EVERY, ON_RESIDUAL = range(9, 18)
-SWITCHES = 18
+MEAN_EVERY, SWITCHES = 18, 19
 ESCAPE_P, ESCAPE_LOGIT, ESCAPE_LEVEL, ESCAPE_FOUND, DROPPED, CORRECTION_ROW, LEFT = range(7)  # desk.numbers
 SEEN_FRESH = 0.01  # of the last symbol's weight, for those not seen lately
 FLOOR = 1e-6  # share of the uniform in every prediction: bits stay finite

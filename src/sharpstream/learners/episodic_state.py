@@ -30,7 +30,8 @@ SQUARES = ("states", "match_states", "corrections", "residual_states")  # (value
 COUNTED = ("unigram", "escapes", "lately")
 EXPERT, TAIL = "expert.", "tail."  # the names of the states of other learners inside ours
 SLOW = frozenset(name for name in (*Cursor._fields, *Pattern._fields) if name.startswith("slow_"))
-OPTIONAL = SLOW | {"residual_states", "residual_rows"}  # empty where the option is off
+MEAN = frozenset(name for name in Pattern._fields if name.startswith("mean_"))
+OPTIONAL = SLOW | MEAN | {"residual_states", "residual_rows"}  # empty where the option is off
 
 
 def state_dict(learner: "Episodic") -> State:
@@ -143,7 +144,16 @@ def _check_pattern(pattern: Pattern) -> None:
     for name in SQUARES:
         if not (getattr(pattern, name)[1::2] > 0).all():
             raise RunError(f"the state's pattern.{name} has sums of squares that are not above 0")
-    for name in ("squares", "final_squares", "moments", "errors", "slow_moments", "slow_learned", *COUNTED):
+    for name in (
+        "squares",
+        "final_squares",
+        "moments",
+        "errors",
+        "slow_moments",
+        "slow_learned",
+        "mean_looks",
+        *COUNTED,
+    ):
         if not (getattr(pattern, name) >= 0).all():
             raise RunError(f"the state's pattern.{name} must be at least 0")
     sums = np.array([getattr(pattern, name).sum() for name in COUNTED])

@@ -22,6 +22,7 @@ from sharpstream.learners.episodic_tail import make_tail
 from sharpstream.memory.episodic_contexts import BACK, POSITION
 from sharpstream.memory.episodic_slots import WAYS
 from sharpstream.pattern import episodic_escape as escape
+from sharpstream.pattern import episodic_mean as mean
 from sharpstream.pattern import episodic_states as states
 from sharpstream.pattern.episodic_mixers import FINALS
 from sharpstream.pattern.episodic_selectors import FINAL_LANES, SIZES, STARTS, choose_rows, match_level
@@ -61,6 +62,7 @@ class ReferenceEpisodic:
         self.second = second
         self.tags = TagStore(config)
         self.step = 1.0  # of mixers and network: asleep another one
+        self.looks: list[dict[str, Array]] = []  # at what frozen passes read the mean of
 
     # ---- predicting -------------------------------------------------------------------------------------------------
 
@@ -298,7 +300,18 @@ class ReferenceEpisodic:
         if self.slow:
             self.slow.step(self.past.recent, slower(self.now) * RATE_VALUES[learn.SLOW])
         self.now += 1
+        if self.config.mean_every and self.now % self.config.mean_every == 0:
+            self.looks.append({name: np.array(self.pattern[name]) for name in mean.MEANS})
         return bits
+
+    def means(self) -> dict[str, Array]:
+        """Mixers and network as a frozen pass reads them.
+
+        Look n takes the share (1 + a) / (n + a) of the mean; the earlier ones keep what the later leave of theirs.
+        """
+        shares = [(1.0 + mean.LATER) / (n + mean.LATER) for n in range(1, len(self.looks) + 1)]
+        kept = [share * np.prod([1.0 - later for later in shares[n:]]) for n, share in enumerate(shares, start=1)]
+        return {name: sum(w * look[name] for w, look in zip(kept, self.looks, strict=True)) for name in mean.MEANS}
 
     def _new_slot(self, k: int, bucket: int, check: int, token: int) -> Slot | None:
         """As the house-keeping rule has it; None: the context is not let in."""

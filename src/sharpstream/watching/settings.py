@@ -67,8 +67,8 @@ class WatchConfig:
 
 def default_run(*, fast: bool = False) -> RunConfig:
     """An episodic learner of bytes without its residual, as alerts were measured; `fast` leaves out more."""
-    full = EpisodicConfig(memory="64MB", residual=False)
-    quick = EpisodicConfig(memory="16MB", residual=False, network=0, skips=False, orders=5)
+    full = EpisodicConfig(memory="64MB", residual=False, mean_every=0)
+    quick = EpisodicConfig(memory="16MB", residual=False, mean_every=0, network=0, skips=False, orders=5)
     return RunConfig(
         learner="episodic", episodic=quick if fast else full, stream=StreamConfig(name="-", alphabet="bytes")
     )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 CHUNK = 50_000
 WITHOUT = "without"  # the arm that every other is compared with
-WHOLE = EpisodicConfig(residual=False)  # as it was when the trials were run
+WHOLE = EpisodicConfig(residual=False, mean_every=0)  # as it was when the trials were run
 Changes = Mapping[str, Any]
 Take = Callable[[int, int], Tokens]  # (segment, length) → tokens
 

@@ -21,6 +21,7 @@ from sharpstream.experiments.language.measure import Span, read
 from sharpstream.factory import make_learner
 from sharpstream.learners.compressors import ppmd, zpaq
 from sharpstream.learners.contract import Tokens
+from sharpstream.learners.episodic import Episodic
 
 MILLION, CHUNK = 1_000_000, 100_000
 FUTURE = (51 * MILLION, 52 * MILLION)
@@ -135,7 +136,17 @@ def timed_bits(
         probe = min(len(text), len(future))
         values["forward"] = float(learner.evaluate(future).mean())
         values["backward"] = float(learner.evaluate(text[:probe]).mean())
+        if isinstance(learner, Episodic) and learner.config.memory == EpisodicConfig().memory:
+            values["forward_last"] = float(reading_the_last(learner).evaluate(future).mean())
     return values
+
+
+def reading_the_last(learner: Episodic) -> Episodic:
+    """The same learner, whose frozen passes read what it learned last instead of its mean."""
+    last = Episodic(replace(learner.config, mean_every=0), learner.vocabulary)
+    state = learner.state_dict()
+    last.load_state_dict({name: array for name, array in state.items() if not name.startswith("pattern.mean_")})
+    return last
 
 
 def _compressed(arm: str, text: Tokens, vocabulary: int) -> dict[str, float]:
