@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
-from sharpstream.errors import DataError
-from sharpstream.experiments.harness import reproduce
+from sharpstream.config import EpisodicConfig
+from sharpstream.errors import DataError, RunError
+from sharpstream.experiments.harness import do_job, reproduce
 from sharpstream.experiments.language import frontier, frontier_page, frontier_texts
+from sharpstream.experiments.pace import logged_tokens
+from sharpstream.learners.episodic import Episodic
 
 
 def row(segment, metric, value, arm="episodic", tokens=10_000_000):
@@ -43,6 +46,32 @@ def test_it_runs_from_a_command_without_any_corpus(tmp_path):
     assert {one["metric"] for one in rows} >= {"bits", "microseconds"}
     assert np.isfinite([one["value"] for one in rows]).all()
     assert (tmp_path / "frontier.png").stat().st_size > 0
+    assert logged_tokens(tmp_path / "runs" / "segment0-counts-5") == 6_000, "how far a job is, is told from its log"
+
+
+def test_a_row_made_with_other_settings_is_noticed(monkeypatch, tmp_path):
+    told, only = "sharp reproduce frontier", "segment0-episodic-fast"
+    monkeypatch.setitem(frontier.ARMS, "episodic fast", frontier.without(network=0, residual=False, orders=2))
+    job = next(job for job in frontier.jobs("quick", "fair") if job.key == only)
+    do_job("frontier", job, tmp_path)
+    monkeypatch.setitem(frontier.ARMS, "episodic fast", frontier.without(network=0, residual=False, orders=3))
+    with pytest.raises(RunError, match="orders"):
+        reproduce("frontier", "quick", "fair", tmp_path, workers=1, command=told, only=only)
+
+
+def test_the_learner_that_reads_the_last_is_the_same_without_its_mean():
+    x = np.random.default_rng(0).integers(0, 27, 900)
+    averaged = Episodic(EpisodicConfig(memory="256kB", network=4, mean_every=300), 27)
+    plain = Episodic(EpisodicConfig(memory="256kB", network=4, mean_every=0), 27)
+    assert averaged.learn(x).tolist() == plain.learn(x).tolist()
+    last = frontier.reading_the_last(averaged).evaluate(x[:100])
+    assert last.tolist() == plain.evaluate(x[:100]).tolist() != averaged.evaluate(x[:100]).tolist()
+
+
+def test_what_the_mean_earns_is_paired_on_the_same_text():
+    rows = [row(s, m, 1.7 + s / 10 + gain) for s in range(3) for m, gain in (("forward", -0.01), ("forward_last", 0.0))]
+    (found,) = [one for one in frontier_page.findings(rows) if "mean" in one.claim]
+    assert (found.ours, found.verdict) == ("-0.0100 bits", "holds")
 
 
 def test_texts_that_are_not_text8_run_from_a_command_without_any_corpus(tmp_path):

@@ -6,6 +6,7 @@ one that is learned, which is a little too much. `workers.py` prints it as the j
 """
 
 import heapq
+import json
 import math
 import os
 import time
@@ -120,6 +121,15 @@ def scored_tokens(run: Path) -> int:
     """How many tokens of frozen probes are scored, by the rows that are kept; 0 when there are none."""
     kept = (rows_at_end(path) for path in run.glob(PROBE_FILE.format("*")))
     return sum(row["tokens"] for rows in kept for row in rows)
+
+
+def mark(run: Path, tokens: int) -> None:
+    """Log that a job which is no run has learned from so many tokens by now, as a run would."""
+    run.mkdir(parents=True, exist_ok=True)
+    row = json.dumps({"event": "interval", "tokens": tokens, "time": time.time()})
+    for name in ("metrics.jsonl", "timing.jsonl"):
+        with open(run / name, "a", encoding="utf-8") as log:
+            log.write(row + "\n")
 
 
 def rows_at_end(path: Path) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ from sharpstream.evaluate.rows import Cells
 from sharpstream.experiments.harness import Experiment, Job
 from sharpstream.experiments.language.frontier_page import figure, findings, page
 from sharpstream.experiments.language.measure import Span, read
+from sharpstream.experiments.pace import mark
 from sharpstream.factory import make_learner
 from sharpstream.learners.compressors import ppmd, zpaq
 from sharpstream.learners.contract import Tokens
@@ -103,7 +104,10 @@ def work(job: Job, directory: Path) -> list[Cells]:
     s = job.settings
     stream = StreamConfig(name=s["stream"])
     text, future = read(stream, _span(s["span"])), read(stream, _span(s["future"]))
-    values = timed_bits(s["arm"], text, VOCABULARY, memory=s["memory"], future=future, residual=s.get("residual", True))
+    values = timed_bits(
+        s["arm"], text, VOCABULARY, memory=s["memory"], future=future, residual=s.get("residual", True),
+        watch=lambda tokens: mark(directory, tokens),
+    )  # fmt: skip
     about = {"arm": s["arm"], "segment": s["segment"], "stream": s["stream"], "seed": 0, "tokens": len(text)}
     return [{**about, "metric": metric, "value": value} for metric, value in values.items()]
 
@@ -120,8 +124,12 @@ def timed_bits(
     memory: str = "256MB",
     future: Tokens | None = None,
     residual: bool = True,
+    watch: Callable[[int], None] = lambda tokens: None,
 ) -> dict[str, float]:
-    """Bits and processor time of one pass; with `future`, also frozen on it and on the beginning of the text."""
+    """Bits and processor time of one pass; with `future`, also frozen on it and on the beginning of the text.
+
+    `watch` is told how many tokens have been learned from.
+    """
     config = run_of_arm(arm, memory, residual=residual)
     if config is None:
         return _compressed(arm, text, vocabulary)
@@ -130,6 +138,7 @@ def timed_bits(
     began, bits = time.process_time(), []
     for start in range(0, len(text), CHUNK):
         bits.append(learner.learn(text[start : start + CHUNK]))
+        watch(min(start + CHUNK, len(text)))
     seconds = time.process_time() - began
     values = {"bits": float(np.concatenate(bits).mean()), "microseconds": 1e6 * seconds / len(text)}
     if future is not None:
@@ -149,6 +158,21 @@ def reading_the_last(learner: Episodic) -> Episodic:
     return last
 
 
+def runs(job: Job) -> list[RunConfig]:
+    """What a job runs, for the time it takes and to notice that settings have changed; compressors are no runs."""
+    s = job.settings
+    run, (start, end) = run_of_arm(s["arm"], s["memory"], residual=s.get("residual", True)), _span(s["span"])
+    stream = StreamConfig(name=s["stream"], start=start, end=end)
+    return [] if run is None else [run.replace(stream=stream, tokens=end - start)]
+
+
+def scored(job: Job) -> int:
+    """Tokens scored frozen afterwards."""
+    start, end = _span(job.settings["span"])
+    first, last = _span(job.settings["future"])
+    return (last - first + min(last - first, end - start)) if runs(job) else 0
+
+
 def _compressed(arm: str, text: Tokens, vocabulary: int) -> dict[str, float]:
     kind, number = arm.split("-")
     compressor = ppmd(int(number)) if kind == "ppmd" else zpaq(int(number))
@@ -165,5 +189,6 @@ EXPERIMENT = Experiment(
     figure=figure,
     findings=findings,
     page=page,
-    runs=lambda job: [],
+    runs=runs,
+    scored=scored,
 )
