@@ -19,6 +19,7 @@ from sharpstream.learners import episodic_read as read
 from sharpstream.learners import episodic_state, warm
 from sharpstream.learners.contract import Array, Bits, Learner, LearnerBase, Regime, State, Tokens, check_resets
 from sharpstream.learners.episodic_arrays import KERNELS
+from sharpstream.learners.episodic_desk import make_desk
 from sharpstream.learners.episodic_expert import Awake, Walk, walk_frozen
 from sharpstream.learners.episodic_sleep import rates_asleep
 from sharpstream.learners.episodic_tags import make_tags
@@ -65,7 +66,7 @@ class Episodic(LearnerBase):
         contexts, models = len(self.memory.width), len(self.memory.least)
         self.cursor = arrays.make_cursor(models, config)
         self.pattern = arrays.make_pattern(config, vocabulary, contexts, models, seed, self.tail is not None)
-        self.desk = arrays.make_desk(config, vocabulary, self.memory)
+        self.desk = make_desk(config, vocabulary, self.memory)
         self.rates = np.array([RATE_VALUES[rate] for rate in range(learn.RATES)])
         self.tags = make_tags(config, self.desk)
         self.asleep = rates_asleep(self.rates, config.replay_step)

@@ -10,7 +10,8 @@ import numpy as np
 
 from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.kernels.lanes import LANES, add_lanes
-from sharpstream.learners.episodic_arrays import DENSE, Cursor, Desk, Memory, Pattern
+from sharpstream.learners.episodic_arrays import DENSE, Cursor, Memory, Pattern
+from sharpstream.learners.episodic_desk import Desk
 from sharpstream.learners.episodic_read import (
     CORRECTION_ROW,
     ESCAPE_FOUND,

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from sharpstream.kernels.jit import Array, lean_kernel
-from sharpstream.learners.episodic_arrays import Cursor, Desk, Memory, Pattern
+from sharpstream.learners.episodic_arrays import Cursor, Memory, Pattern
+from sharpstream.learners.episodic_desk import Desk
 from sharpstream.learners.episodic_learn import NETWORK_TIME, SLOW, learn_to_read
 from sharpstream.learners.episodic_read import (
     ESCAPE_P,

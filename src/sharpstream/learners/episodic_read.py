@@ -13,7 +13,8 @@ from sharpstream.kernels.elementary import exp_shifted
 from sharpstream.kernels.jit import Array, lean_kernel
 from sharpstream.kernels.lanes import LANES, add_lanes
 from sharpstream.learners.counts_kernels import spread_over_all
-from sharpstream.learners.episodic_arrays import CORRECTION_LEVELS, DENSE, MATCH_STATES, Cursor, Desk, Memory, Pattern
+from sharpstream.learners.episodic_arrays import CORRECTION_LEVELS, DENSE, MATCH_STATES, Cursor, Memory, Pattern
+from sharpstream.learners.episodic_desk import Desk
 from sharpstream.learners.episodic_tail import DEEPEST, read_tail, tail_probability
 from sharpstream.memory.episodic_contexts import BACK, POSITION
 from sharpstream.memory.episodic_match import LENGTH, MISSES, PLACE, ring_symbol

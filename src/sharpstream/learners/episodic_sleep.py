@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from sharpstream.kernels.jit import Array, lean_kernel
-from sharpstream.learners.episodic_arrays import DENSE, Cursor, Desk, Pattern
+from sharpstream.learners.episodic_arrays import DENSE, Cursor, Pattern
+from sharpstream.learners.episodic_desk import Desk
 from sharpstream.learners.episodic_learn import (
     CORRECT,
     FINAL,

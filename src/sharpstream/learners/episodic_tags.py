@@ -12,7 +12,8 @@ import numpy as np
 from sharpstream.config import EpisodicConfig
 from sharpstream.errors import RunError
 from sharpstream.learners.contract import Array, State
-from sharpstream.learners.episodic_arrays import FINAL_ROWS, Desk
+from sharpstream.learners.episodic_arrays import FINAL_ROWS
+from sharpstream.learners.episodic_desk import Desk
 from sharpstream.pattern.episodic_selectors import ROWS, SIZES
 from sharpstream.sleep.episodic_replay import ASKED, STORED, Tags
 
