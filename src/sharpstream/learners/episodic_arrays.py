@@ -1,8 +1,7 @@
 """The arrays of the episodic learner: what it remembers, what it has learned, where it stands.
 
-`episodic.py` makes them, `episodic_loop.py` reads and moves them, `episodic_state.py` saves and audits them; scratch is in
-`episodic_desk.py`. Nothing
-here is shaped by anything but the config and the vocabulary, so the state never grows.
+`episodic.py` makes them, `episodic_loop.py` reads and moves them, `episodic_state.py` saves and audits them; scratch
+is in `episodic_desk.py`. All are shaped by the config and the vocabulary alone, so the state never grows.
 """
 
 from typing import NamedTuple
