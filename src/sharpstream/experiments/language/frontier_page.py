@@ -73,13 +73,14 @@ def page(rows: Sequence[Row]) -> str:
         "Means over segments. Time is processor time of one thread; compare it within one run only.",
         "",
         "| arm | segments | bits | above the whole learner | microseconds "
-        "| frozen, unseen | …, what was learned last | frozen, its first |",
-        "|---|---|---|---|---|---|---|---|",
+        "| frozen, unseen | …, as learned last | frozen, its first | …, as learned last |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     if by_segment(rows, WITH, "bits"):
         lines[0] += " Every arm but one is without the residual."
+    metrics = ("bits", "microseconds", "forward", LAST, "backward", "backward_last")
     for arm in arms_of(rows):
-        shown = [mean(rows, arm, metric) for metric in ("bits", "microseconds", "forward", LAST, "backward")]
+        shown = [mean(rows, arm, metric) for metric in metrics]
         bits, cost, *frozen = ("" if v is None else f"{v:.4f}" if i != 1 else f"{v:.2f}" for i, v in enumerate(shown))
         segments = len(by_segment(rows, arm, "bits"))
         cells = (arm, segments, bits, difference(rows, arm), cost, *frozen)
