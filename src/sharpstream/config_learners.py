@@ -134,8 +134,8 @@ class EpisodicConfig:
         positive(self, "orders", most=16)
         positive(self, "sweep_every", "replay_every", "replays", "replay_tags", most=1 << 20)
         finite_at_least(self, 0.0, "replay_step")
-        looks = isinstance(self.mean_every, int) and not isinstance(self.mean_every, bool) and self.mean_every >= 0
-        require(looks, self, "mean_every", "a number of tokens, or 0 for none")
+        looks = isinstance(self.mean_every, int) and not isinstance(self.mean_every, bool)
+        require(looks and 0 <= self.mean_every <= 1 << 40, self, "mean_every", "an integer in 0..2^40 (0: no mean)")
         clocks = isinstance(self.slow, int) and not isinstance(self.slow, bool)
         require(clocks and 0 <= self.slow <= MOST_CLOCKS, self, "slow", f"an integer in 0..{MOST_CLOCKS} (0: none)")
         ordered = isinstance(self.tail, int) and not isinstance(self.tail, bool) and 0 <= self.tail <= 8

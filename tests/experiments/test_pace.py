@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sharpstream.experiments.pace import Progress, logged_tokens, seconds_per_1000
+from sharpstream.experiments.pace import Progress, logged_tokens, mark, seconds_per_1000
 
 
 @pytest.fixture
@@ -34,6 +34,15 @@ def test_how_far_a_run_is_comes_from_its_log(tmp_path):
     log(tmp_path / "run", *range(100, 30_000, 100), tail='{"event": "inter')
     assert logged_tokens(tmp_path / "run") == 29_900
     assert logged_tokens(tmp_path / "nothing") == 0
+
+
+def test_a_job_that_is_no_run_marks_how_far_it_is_and_begins_anew_when_it_is_repeated(tmp_path):
+    for tokens in (0, 500, 1_000):
+        mark(tmp_path / "job", tokens)
+    assert logged_tokens(tmp_path / "job") == 1_000
+    assert progress_of({"job": 4_000}, tmp_path).share("job") == 0.25
+    mark(tmp_path / "job", 0)
+    assert logged_tokens(tmp_path / "job") == 0
 
 
 @pytest.mark.parametrize(

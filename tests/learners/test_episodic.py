@@ -408,6 +408,9 @@ def test_an_expert_that_was_not_asked_for_is_refused():
         {"keeping": "x"},
         {"sweep_every": 0},
         {"tail": 9},
+        {"mean_every": -1},
+        {"mean_every": 10**30},
+        {"mean_every": 0.5},
     ],
 )
 def test_bad_settings_are_refused_by_name(bad):

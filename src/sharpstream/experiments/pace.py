@@ -124,11 +124,11 @@ def scored_tokens(run: Path) -> int:
 
 
 def mark(run: Path, tokens: int) -> None:
-    """Log that a job which is no run has learned from so many tokens by now, as a run would."""
+    """Log that a job which is no run has learned from so many tokens by now, as a run would; 0 begins a new log."""
     run.mkdir(parents=True, exist_ok=True)
     row = json.dumps({"event": "interval", "tokens": tokens, "time": time.time()})
     for name in ("metrics.jsonl", "timing.jsonl"):
-        with open(run / name, "a", encoding="utf-8") as log:
+        with open(run / name, "a" if tokens else "w", encoding="utf-8") as log:
             log.write(row + "\n")
 
 

@@ -104,6 +104,7 @@ def work(job: Job, directory: Path) -> list[Cells]:
     s = job.settings
     stream = StreamConfig(name=s["stream"])
     text, future = read(stream, _span(s["span"])), read(stream, _span(s["future"]))
+    mark(directory, 0)
     values = timed_bits(
         s["arm"], text, VOCABULARY, memory=s["memory"], future=future, residual=s.get("residual", True),
         watch=lambda tokens: mark(directory, tokens),
