@@ -25,9 +25,12 @@ def log(run, *tokens: int, pace: float | None = None, tail: str = "") -> None:
         (run / "timing.jsonl").write_text("".join(json.dumps(row) + "\n" for row in timed) + tail)
 
 
-def progress_of(tokens, path, *, scored: int = 0, workers: int = 1, done_before: int = 0, **kinds: str) -> Progress:
+def progress_of(
+    tokens, path, *, scored: int = 0, share: float = 1.0, workers: int = 1, done_before: int = 0, **kinds: str
+) -> Progress:
     of = {key: kinds.get(key, "any") for key in (*tokens, *kinds)}
-    return Progress(tokens, dict.fromkeys(tokens, scored), of, path, workers, done_before)
+    each = (dict.fromkeys(tokens, scored), dict.fromkeys(tokens, share))
+    return Progress(tokens, *each, of, path, workers, done_before)
 
 
 def test_how_far_a_run_is_comes_from_its_log(tmp_path):
@@ -114,3 +117,11 @@ def test_seconds_come_from_the_median_interval():
     rows = [{"event": "interval", "tokens": 1_000 * i, "time": float(t)} for i, t in enumerate((0, 2, 4, 1_000, 1_002))]
     assert seconds_per_1000(rows) == 2.0
     assert seconds_per_1000(rows[:1]) is None
+
+
+def test_a_scored_token_costs_its_share_of_a_learned_one(tmp_path):
+    log(tmp_path / "a", 500, 1_000, pace=0.01)
+    progress = progress_of({"a": 1_000}, tmp_path, scored=1_000, share=0.2)
+    assert progress.line([], ["a"]) == "0 of 1 jobs, a 83%, has learned and is scored; 2 s left"
+    (tmp_path / "a" / "probe-forward.json").write_text('{"tokens": 500}')
+    assert progress.line([], ["a"]) == "0 of 1 jobs, a 92%, has learned and is scored; 1 s left"

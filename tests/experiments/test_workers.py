@@ -77,7 +77,7 @@ def job(path, problem: Exception | None = None) -> None:
 def progress_of(tasks, path) -> Progress:
     """Of tasks that make no runs."""
     nothing = dict.fromkeys(tasks, 0)
-    return Progress(nothing, nothing, dict.fromkeys(tasks, ""), path, workers=1, done_before=0)
+    return Progress(nothing, nothing, nothing, dict.fromkeys(tasks, ""), path, workers=1, done_before=0)
 
 
 def test_a_job_that_a_person_can_mend_stops_no_other(tmp_path, capsys):

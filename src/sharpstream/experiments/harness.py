@@ -25,7 +25,7 @@ from sharpstream.evaluate.rows import Cells, Row
 from sharpstream.evaluate.verdicts import NOT_RUN, Claim, verdict
 from sharpstream.experiments.answers import answer
 from sharpstream.experiments.pace import Progress
-from sharpstream.experiments.speed import kind_of
+from sharpstream.experiments.speed import kind_of, scoring_share
 from sharpstream.experiments.workers import work_off
 from sharpstream.factory import model_of
 from sharpstream.files import write_whole
@@ -262,10 +262,11 @@ def _run(
     runs = experiment.runs or (lambda job: [])
     tokens = {job.key: sum(config.tokens for config in runs(job)) for job in missing}
     scored = {job.key: experiment.scored(job) for job in missing}
+    shares = {job.key: max(map(scoring_share, runs(job)), default=1.0) for job in missing}
     kinds = {job.key: tuple(kind_of(config, vocabulary=0) for config in runs(job)) for job in wanted}
     place = out.resolve()  # a worker may stand elsewhere
     tasks = {job.key: functools.partial(do_job, experiment.name, job, place) for job in missing}
-    progress = Progress(tokens, scored, kinds, out / "runs", workers, len(wanted) - len(missing))
+    progress = Progress(tokens, scored, shares, kinds, out / "runs", workers, len(wanted) - len(missing))
     return work(tasks, workers, progress)
 
 

@@ -1,8 +1,8 @@
 """How fast runs go by their own logs, and when an experiment will be done by that.
 
 A token of one learner costs a hundred times that of another, so time left is counted learner by learner: what the logs
-say of the same kind of run, else the mean of the kinds that are known. A token that is scored afterwards counts as
-one that is learned, which is a little too much. `workers.py` prints it as the jobs go.
+say of the same kind of run, else the mean of the kinds that are known. A token that is scored afterwards counts as so
+much of one that is learned (`speed.scoring_share`). `workers.py` prints it as the jobs go.
 """
 
 import heapq
@@ -29,15 +29,16 @@ class Progress:
         self,
         tokens: Mapping[str, int],  # a job's runs learn from so many
         scored: Mapping[str, int],  # and so many are scored when they have
+        shares: Mapping[str, float],  # each of which costs so much of a learned one
         kinds: Mapping[str, Hashable],
         runs: Path,
         workers: int,
         done_before: int,
     ) -> None:
-        self.tokens = tokens
-        known = [count + scored[key] for key, count in tokens.items() if count]
-        usual = sum(known) / len(known) if known else 1.0  # a job that makes no run counts as the others do
-        self.weights = {key: float(count + scored[key]) if count else usual for key, count in tokens.items()}
+        self.tokens, self.shares = tokens, shares
+        costs = {key: count + shares[key] * scored[key] for key, count in tokens.items() if count}
+        usual = fmean(costs.values()) if costs else 1.0  # a job that makes no run counts as the others do
+        self.weights = {key: costs.get(key, usual) for key in tokens}
         self.kinds, self.runs, self.workers, self.done_before = kinds, runs, workers, done_before
         self.paces: dict[Hashable, float] = {}  # kind → seconds per token
         self.look(kinds)  # what earlier commands did tells how fast, too
@@ -50,7 +51,7 @@ class Progress:
     def share(self, key: str) -> float:
         """How much of an unfinished job its run has logged and scored."""
         run = self.runs / key
-        return min(1.0, (logged_tokens(run) + scored_tokens(run)) / self.weights[key])
+        return min(1.0, (logged_tokens(run) + self.shares[key] * scored_tokens(run)) / self.weights[key])
 
     def look(self, keys: Iterable[str]) -> None:
         """Take the pace of each kind from the logs of these jobs."""
