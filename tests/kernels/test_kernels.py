@@ -99,7 +99,7 @@ def _steps(p, m, v, deltas, xs, row, back, kind, hyper, n):
         elif kind == 1:
             adam_outer_backward(p, m, v, deltas[0], xs[0], back, s)
         elif kind == 2:
-            adam_outers(p, m, v, deltas, xs, row, s)
+            adam_outers(p, m, v, deltas, 0, xs, 0, s)
         else:
             for i in range(p.shape[0]):
                 for j in range(p.shape[1]):

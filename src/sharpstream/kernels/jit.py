@@ -22,7 +22,8 @@ from numba.core.codegen import CPUCodeLibrary
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Array = npt.NDArray[Any]  # float32 or float64 throughout one call
-LOWEST: Any = np.int64(1)  # level 1, typed: a literal 1 would compile every function it is passed to once more
+FIRST: Any = np.int64(0)  # typed, as LOWEST: a literal would compile every function it is passed to once more
+LOWEST: Any = np.int64(1)  # level 1
 UNUSED = 30 * 86_400.0  # seconds
 COMPILED_PACKAGES = ("kernels", "memory", "pattern", "sleep", "learners")
 

@@ -1,96 +1,169 @@
-"""Sixteen numbers side by side as one vector: what a loop over lanes means, said to LLVM outright.
+"""Sixteen numbers side by side as one value: compiled code says outright what stays in vector registers.
 
-A loop of fixed length over two arrays is not vectorised, for they might overlap; these are, and took a third of the
-time. Every function takes a flat array and where its lanes begin.
+A loop over several arrays is often not vectorised, for they might overlap, or asks at every row whether they do; and a
+sum that many rows add to is read and written at each of them. `load` and `store` move lanes between a contiguous vector
+and a variable; + − · / mean each of the sixteen, with other lanes or with one number for all.
 """
 
+import operator
 from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.core.typing import templates
+from numba.extending import intrinsic, lower_builtin, models, register_model
+
+from sharpstream.kernels.jit import Array, inlined
 
 LANES = 16
-INSERT: Any = cgutils.get_or_insert_function  # Numba is not typed
 FLAGS = ("contract", "reassoc", "nsz")
+OPERATIONS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "truediv": "fdiv"}  # Python's name, LLVM's
+INSERT: Any = cgutils.get_or_insert_function  # Numba is not typed
+SIGNATURE: Any = templates.signature
+TYPED_BY: Any = templates.infer_global
+BUILT_BY: Any = lower_builtin
 
 
-def _pointer(ctx: Any, builder: Any, array_type: Any, array: Any, index_type: Any, index: Any) -> Any:
-    """Where the lanes begin, as a pointer to a vector, and how it is aligned."""
-    structure = ctx.make_array(array_type)(ctx, builder, array)
-    place = ctx.cast(builder, index, index_type, types.intp)
+class Lanes(types.Type):
+    """Numba's type of sixteen float32 or float64."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype
+        super().__init__(name=f"Lanes({dtype})")
+
+
+@register_model(Lanes)
+class LanesModel(models.PrimitiveModel):
+    """They are one LLVM vector, which a machine with shorter registers holds in several."""
+
+    def __init__(self, manager: Any, kind: Lanes) -> None:
+        number = ir.FloatType() if kind.dtype == types.float32 else ir.DoubleType()
+        prepare: Any = super().__init__
+        prepare(manager, kind, ir.VectorType(number, LANES))
+
+
+def _check_contiguous(array: Any) -> None:
+    if not isinstance(array, types.Array) or array.ndim != 1 or array.layout != "C":
+        raise TypeError(f"lanes lie in a contiguous vector, not in {array}")
+
+
+def _place(ctx: Any, builder: Any, sig: Any, arguments: Any) -> tuple[Any, int]:
+    """Where the lanes of (array, index) begin, as a pointer to a vector, and how it is aligned."""
+    array_type = sig.args[0]
+    structure = ctx.make_array(array_type)(ctx, builder, arguments[0])
+    index = ctx.cast(builder, arguments[1], sig.args[1], types.intp)
     vector = ir.VectorType(ctx.get_data_type(array_type.dtype), LANES)
-    return builder.bitcast(builder.gep(structure.data, [place]), vector.as_pointer()), array_type.dtype.bitwidth // 8
+    return builder.bitcast(builder.gep(structure.data, [index]), vector.as_pointer()), array_type.dtype.bitwidth // 8
 
 
-def _load(ctx: Any, builder: Any, signature: Any, arguments: Any, which: int) -> Any:
-    where, align = _pointer(
-        ctx, builder, signature.args[which], arguments[which], signature.args[which + 1], arguments[which + 1]
-    )
-    return builder.load(where, align=align), where, align
-
-
-def _splat(ctx: Any, builder: Any, kind: Any, value: Any, value_type: Any) -> Any:
-    scalar = ctx.cast(builder, value, value_type, kind)
-    vector = ir.VectorType(scalar.type, LANES)
-    one = builder.insert_element(ir.Constant(vector, ir.Undefined), scalar, ir.IntType(32)(0))
+def _spread_out(builder: Any, number: Any) -> Any:
+    vector = ir.VectorType(number.type, LANES)
+    one = builder.insert_element(ir.Constant(vector, ir.Undefined), number, ir.IntType(32)(0))
     mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
     return builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), mask)
 
 
 @intrinsic
-def _add(context: Any, out: Any, at: Any, scale: Any, values: Any, row: Any) -> Any:
-    def build(ctx: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        old, where, align = _load(ctx, builder, signature, arguments, 0)
-        given, _, _ = _load(ctx, builder, signature, arguments, 3)
-        factor = _splat(ctx, builder, signature.args[0].dtype, arguments[2], signature.args[2])
-        product = builder.fmul(given, factor, flags=FLAGS)
-        builder.store(builder.fadd(old, product, flags=FLAGS), where, align=align)
-        return ctx.get_dummy_value()
+def _load(context: Any, array: Any, index: Any) -> Any:
+    _check_contiguous(array)
 
-    return types.void(out, at, scale, values, row), build
+    def build(ctx: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        where, align = _place(ctx, builder, sig, arguments)
+        return builder.load(where, align=align)
+
+    return Lanes(array.dtype)(array, index), build
 
 
 @intrinsic
-def _largest(context: Any, out: Any, at: Any, values: Any, row: Any) -> Any:
-    def build(ctx: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        old, where, align = _load(ctx, builder, signature, arguments, 0)
-        given, _, _ = _load(ctx, builder, signature, arguments, 2)
-        larger = builder.select(builder.fcmp_ordered(">", given, old), given, old)
-        builder.store(larger, where, align=align)
+def _store(context: Any, array: Any, index: Any, value: Any) -> Any:
+    _check_contiguous(array)
+
+    def build(ctx: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        where, align = _place(ctx, builder, sig, arguments)
+        builder.store(arguments[2], where, align=align)
         return ctx.get_dummy_value()
 
-    return types.void(out, at, values, row), build
+    return types.void(array, index, value), build
 
 
 @intrinsic
-def _times(context: Any, out: Any, at: Any, values: Any, row: Any) -> Any:
-    def build(ctx: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        old, where, align = _load(ctx, builder, signature, arguments, 0)
-        given, _, _ = _load(ctx, builder, signature, arguments, 2)
-        builder.store(builder.fmul(old, given, flags=FLAGS), where, align=align)
-        return ctx.get_dummy_value()
+def _spread(context: Any, number: Any) -> Any:
+    def build(ctx: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        return _spread_out(builder, arguments[0])
 
-    return types.void(out, at, values, row), build
+    return Lanes(number)(number), build
 
 
 @intrinsic
-def _dot(context: Any, out: Any, at: Any, values: Any, row: Any) -> Any:
-    def build(ctx: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        one, _, _ = _load(ctx, builder, signature, arguments, 0)
-        other, _, _ = _load(ctx, builder, signature, arguments, 2)
-        product = builder.fmul(one, other, flags=FLAGS)
-        kind = product.type.element
-        name = f"llvm.vector.reduce.fadd.v{LANES}f{signature.args[0].dtype.bitwidth}"
-        function = INSERT(builder.module, ir.FunctionType(kind, [kind, product.type]), name)
-        return builder.call(function, [kind(0.0), product], fastmath=FLAGS)
+def _total(context: Any, value: Any) -> Any:
+    def build(ctx: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        number = arguments[0].type.element
+        name = f"llvm.vector.reduce.fadd.v{LANES}f{value.dtype.bitwidth}"
+        function = INSERT(builder.module, ir.FunctionType(number, [number, arguments[0].type]), name)
+        return builder.call(function, [number(0.0), arguments[0]], fastmath=FLAGS)
 
-    return out.dtype(out, at, values, row), build
+    return value.dtype(value), build
+
+
+@intrinsic
+def _root(context: Any, value: Any) -> Any:
+    """√ of lanes, or of one number: what is written once for both may call it."""
+
+    def build(ctx: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        shape = f"v{LANES}f{value.dtype.bitwidth}" if isinstance(value, Lanes) else f"f{value.bitwidth}"
+        kind = arguments[0].type
+        return builder.call(INSERT(builder.module, ir.FunctionType(kind, [kind]), f"llvm.sqrt.{shape}"), arguments)
+
+    return value(value), build
+
+
+@intrinsic
+def _larger(context: Any, one: Any, other: Any) -> Any:
+    def build(ctx: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        a, b = arguments
+        return builder.select(builder.fcmp_ordered(">", b, a), b, a)
+
+    return one(one, other), build
 
 
 # Called without the first argument, which is Numba's.
-add_lanes: Any = _add  # (out, at, scale, values, row): out[at..] += scale · values[row..]
-largest_lanes: Any = _largest  # (out, at, values, row): out[at..] ← the larger of both
-times_lanes: Any = _times  # (out, at, values, row): out[at..] ·= values[row..]
-dot_lanes: Any = _dot  # (a, at, b, row): Σ a[at..] · b[row..]
+load: Any = _load  # (array, at): the sixteen numbers from `at` on
+store: Any = _store  # (array, at, lanes)
+spread: Any = _spread  # (number): the same in every lane
+sum_lanes: Any = _total  # (lanes): one number
+root: Any = _root  # (lanes or number)
+larger: Any = _larger  # (lanes, lanes): of each two
+
+
+def _define(symbol: Any, instruction: str) -> None:
+    """Let compiled code write this operator between lanes, and between lanes and a number."""
+
+    @TYPED_BY(symbol)
+    class Typed(templates.AbstractTemplate):
+        def generic(self, args: Any, kws: Any) -> Any:
+            one, other = args
+            if isinstance(one, Lanes) and other in (one, one.dtype):
+                return SIGNATURE(one, one, other)
+            if isinstance(other, Lanes) and one == other.dtype:
+                return SIGNATURE(other, one, other)
+            return None
+
+    def build(ctx: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        both = zip(sig.args, arguments, strict=True)
+        one, other = (value if isinstance(kind, Lanes) else _spread_out(builder, value) for kind, value in both)
+        return getattr(builder, instruction)(one, other, flags=FLAGS)
+
+    for kinds in ((Lanes, Lanes), (Lanes, types.Float), (types.Float, Lanes)):
+        BUILT_BY(symbol, *kinds)(build)
+
+
+for _name, _instruction in OPERATIONS.items():
+    _define(getattr(operator, _name), _instruction)
+    _define(getattr(operator, f"i{_name}"), _instruction)
+
+
+@inlined
+def add_lanes(out: Array, at: int, scale: Any, values: Array, row: int) -> None:
+    """out[at..] += scale · values[row..]."""
+    store(out, at, load(out, at) + scale * load(values, row))

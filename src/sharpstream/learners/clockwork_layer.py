@@ -5,11 +5,11 @@ contiguous stretch of the state. Called by `recurrent_wake.py`; the layout has t
 """
 
 from sharpstream.kernels.adam import Step
-from sharpstream.kernels.cells import window_bias_step, window_step
 from sharpstream.kernels.elementary import tanh_inplace
 from sharpstream.kernels.jit import kernel
 from sharpstream.kernels.linear import add_product, add_transposed
 from sharpstream.kernels.views import clear, copy, matrix, vector
+from sharpstream.kernels.window import window_bias_step, window_step
 from sharpstream.learners.recurrent_arrays import Desk, Mind, Model
 
 FIRST_ROW, ARRAYS_PER_MODULE = 2, 3  # input weight (H, E), recurrent weight (H, n·H), bias (H,)
@@ -59,7 +59,7 @@ def clockwork_step(model: Model, mind: Mind, desk: Desk, s: Step) -> None:
             window_step(
                 matrix(model.p, model.table, i), matrix(model.m, model.table, i), matrix(model.v, model.table, i),
                 desk.delta_in, here, desk.embedded if part == 0 else desk.states[0], start,
-                desk.delta_embed if part == 0 else desk.none, desk.row, s,
+                desk.delta_embed if part == 0 else desk.none, s,
             )  # fmt: skip
         window_bias_step(
             vector(model.p, model.table, row + 2), vector(model.m, model.table, row + 2),

@@ -42,7 +42,7 @@ class Desk(NamedTuple):
     gradient: Array  # (inputs · LANES,)
     logp: Array  # (most · LANES,)
     p: Array  # (most · LANES,)
-    shift: Array  # (2 · LANES,)
+    shift: Array  # (LANES,)
     rows: Array  # (LANES,) int64
     final_rows: Array  # (2,) int64
     final_logits: Array  # (2 · most,)
@@ -97,7 +97,7 @@ def make_desk(config: EpisodicConfig, vocabulary: int, memory: Memory) -> Desk:
         value=numbers(pairs), power=numbers(pairs), counted=np.zeros(contexts * most, dtype=np.uint8),
         candidates=whole(proposals), place_of=whole(vocabulary) - (most != vocabulary), scores=np.zeros(proposals),
         spare=np.zeros(proposals), chosen=numbers(inputs * LANES), gradient=numbers(inputs * LANES),
-        logp=numbers(most * LANES), p=numbers(most * LANES), shift=numbers(2 * LANES), rows=whole(LANES),
+        logp=numbers(most * LANES), p=numbers(most * LANES), shift=numbers(LANES), rows=whole(LANES),
         final_rows=whole(FINALS), final_logits=numbers(FINALS * most), final_p=numbers(FINALS * most),
         total=numbers(most), corrected=numbers(most), blended=np.zeros(most), dense=numbers(DENSE, most),
         match_value=numbers(models), expected=whole(models), match_entry=whole(models), network_rows=whole(INPUTS),

@@ -5,10 +5,11 @@ are the embedding's two, four a layer, and the read-out's two.
 """
 
 from sharpstream.kernels.adam import Step
-from sharpstream.kernels.cells import FIRST, cell_backward, cell_forward, window_affine, window_bias_step, window_step
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.cells import cell_backward, cell_forward
+from sharpstream.kernels.jit import FIRST, Array, kernel
 from sharpstream.kernels.linear import add_product, add_transposed
 from sharpstream.kernels.views import clear, copy, matrix, vector
+from sharpstream.kernels.window import window_affine, window_bias_step, window_step
 from sharpstream.learners.recurrent_arrays import Desk, Mind, Model
 
 FIRST_ROW, ARRAYS_PER_LAYER = 2, 4  # weight_ih, weight_hh, bias_ih, bias_hh
@@ -57,7 +58,7 @@ def stack_step(model: Model, mind: Mind, desk: Desk, s: Step) -> None:
             i, b = row + part, row + part + 2
             window_step(
                 matrix(model.p, model.table, i), matrix(model.m, model.table, i), matrix(model.v, model.table, i),
-                deltas, FIRST, xs, FIRST, below if part == 0 else desk.none, desk.row, s,
+                deltas, FIRST, xs, FIRST, below if part == 0 else desk.none, s,
             )  # fmt: skip
             window_bias_step(
                 vector(model.p, model.table, b), vector(model.m, model.table, b), vector(model.v, model.table, b),

@@ -7,11 +7,11 @@ p̂_t before x_t is seen, and the loss of that very prediction is what the gradi
 import numpy as np
 
 from sharpstream.kernels.adam import Step, adam_outer_backward, adam_step, adam_vector
-from sharpstream.kernels.cells import FIRST, table_step, window_bias_step, window_step
-from sharpstream.kernels.jit import Array, kernel
+from sharpstream.kernels.jit import FIRST, Array, kernel
 from sharpstream.kernels.linear import affine
 from sharpstream.kernels.norm import LN2, softmax
 from sharpstream.kernels.views import clear, copy, matrix, vector
+from sharpstream.kernels.window import table_step, window_bias_step, window_step
 from sharpstream.learners.clockwork_layer import clockwork_forward, clockwork_step
 from sharpstream.learners.recurrent_arrays import CLOCKWORK, Desk, Mind, Model
 from sharpstream.learners.recurrent_stack import stack_forward, stack_step
@@ -129,7 +129,7 @@ def embedding_step(
         return
     for t in range(tokens.size):
         copy(vectors[tokens[t]], seen[t])
-    window_step(weight, weight_m, weight_v, deltas, FIRST, seen, FIRST, none, row, s)
+    window_step(weight, weight_m, weight_v, deltas, FIRST, seen, FIRST, none, s)
     bias, bias_m, bias_v = vector(p, table, EMBED_BIAS), vector(m, table, EMBED_BIAS), vector(v, table, EMBED_BIAS)
     window_bias_step(bias, bias_m, bias_v, deltas, FIRST, row, s)
 

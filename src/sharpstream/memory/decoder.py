@@ -5,7 +5,7 @@ The same for every kind that learns: it knows the read-out and the gradient it l
 
 from sharpstream.kernels.adam import Step, adam_outer, adam_outers, adam_vector
 from sharpstream.kernels.elementary import tanh_inplace
-from sharpstream.kernels.jit import Array, lean_kernel
+from sharpstream.kernels.jit import FIRST, Array, lean_kernel
 from sharpstream.kernels.linear import add_product, add_transposed, affine
 from sharpstream.kernels.norm import softmax
 from sharpstream.kernels.views import clear, copy
@@ -92,11 +92,11 @@ def update(p: Arrays, m: Arrays, v: Arrays, w: Workspace, s: Step) -> None:
         adam_outer(p.read, m.read, v.read, error, w.decoded[0], s)
         adam_vector(p.read_bias, m.read_bias, v.read_bias, error, s)
         return
-    adam_outers(p.decode_in, m.decode_in, v.decode_in, w.delta_decode, w.fed, w.row, s)
-    adam_outers(p.decode_rec, m.decode_rec, v.decode_rec, w.delta_decode, w.decoded[:window], w.row, s)
+    adam_outers(p.decode_in, m.decode_in, v.decode_in, w.delta_decode, FIRST, w.fed, FIRST, s)
+    adam_outers(p.decode_rec, m.decode_rec, v.decode_rec, w.delta_decode, FIRST, w.decoded[:window], FIRST, s)
     update_biases(p.decode_in_bias, m.decode_in_bias, v.decode_in_bias, w.delta_decode, w.back, s)
     update_biases(p.decode_rec_bias, m.decode_rec_bias, v.decode_rec_bias, w.delta_decode, w.back, s)
-    adam_outers(p.read, m.read, v.read, w.error, w.decoded[1:], w.row, s)
+    adam_outers(p.read, m.read, v.read, w.error, FIRST, w.decoded[1:], FIRST, s)
     update_biases(p.read_bias, m.read_bias, v.read_bias, w.error, w.row[:size], s)
 
 

@@ -5,7 +5,7 @@ s ← a ⊙ s + (1 − a) ⊙ (B e + b) with a = σ(rate). Its tanh is read, so 
 
 from sharpstream.kernels.adam import Step, adam_outers
 from sharpstream.kernels.elementary import tanh_inplace
-from sharpstream.kernels.jit import Array, lean_kernel
+from sharpstream.kernels.jit import FIRST, Array, lean_kernel
 from sharpstream.kernels.linear import add_transposed, affine
 from sharpstream.kernels.views import clear, copy
 from sharpstream.memory.arrays import Arrays, Workspace
@@ -54,6 +54,6 @@ def backward(p: Arrays, w: Workspace) -> None:
 @lean_kernel
 def update(p: Arrays, m: Arrays, v: Arrays, w: Workspace, s: Step) -> None:
     """One Adam step on the encoder."""
-    adam_outers(p.encode_in, m.encode_in, v.encode_in, w.delta_encode, w.embedded, w.row, s)
+    adam_outers(p.encode_in, m.encode_in, v.encode_in, w.delta_encode, FIRST, w.embedded, FIRST, s)
     update_biases(p.encode_in_bias, m.encode_in_bias, v.encode_in_bias, w.delta_encode, w.back, s)
     update_biases(p.encode_rec[0], m.encode_rec[0], v.encode_rec[0], w.delta_rec, w.back, s)

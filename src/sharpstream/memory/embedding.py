@@ -1,7 +1,7 @@
 """What a context block makes of an input before its memory takes it in: a row of a table, or a linear projection."""
 
 from sharpstream.kernels.adam import Step, adam_outers, adam_vector
-from sharpstream.kernels.jit import Array, flat_kernel, lean_kernel
+from sharpstream.kernels.jit import FIRST, Array, flat_kernel, lean_kernel
 from sharpstream.kernels.linear import affine
 from sharpstream.kernels.views import clear, copy
 from sharpstream.memory.arrays import Arrays, Workspace
@@ -45,5 +45,5 @@ def update_table(p: Arrays, m: Arrays, v: Arrays, tokens: Array, w: Workspace, s
 @lean_kernel
 def update_projection(p: Arrays, m: Arrays, v: Arrays, inputs: Array, w: Workspace, s: Step) -> None:
     """One Adam step on the linear embedding of vectors."""
-    adam_outers(p.embed, m.embed, v.embed, w.delta_embed, inputs, w.row, s)
+    adam_outers(p.embed, m.embed, v.embed, w.delta_embed, FIRST, inputs, FIRST, s)
     update_biases(p.embed_bias, m.embed_bias, v.embed_bias, w.delta_embed, w.row[: p.embed_bias.size], s)

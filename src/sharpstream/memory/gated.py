@@ -5,7 +5,7 @@ An LSTM's state is its hidden units with its cells behind them, (2H,); only the 
 
 from sharpstream.kernels.adam import Step, adam_outers
 from sharpstream.kernels.cells import cell_backward, cell_forward
-from sharpstream.kernels.jit import Array, lean_kernel
+from sharpstream.kernels.jit import FIRST, Array, lean_kernel
 from sharpstream.kernels.linear import add_transposed, affine
 from sharpstream.kernels.views import clear, copy
 from sharpstream.memory.arrays import Arrays, Workspace
@@ -53,7 +53,7 @@ def update(p: Arrays, m: Arrays, v: Arrays, w: Workspace, s: Step) -> None:
         for t in range(window):
             copy(w.states[t], w.before[t])
         hidden = w.before
-    adam_outers(p.encode_in, m.encode_in, v.encode_in, w.delta_encode, w.embedded, w.row, s)
-    adam_outers(p.encode_rec, m.encode_rec, v.encode_rec, w.delta_rec, hidden, w.row, s)
+    adam_outers(p.encode_in, m.encode_in, v.encode_in, w.delta_encode, FIRST, w.embedded, FIRST, s)
+    adam_outers(p.encode_rec, m.encode_rec, v.encode_rec, w.delta_rec, FIRST, hidden, FIRST, s)
     update_biases(p.encode_in_bias, m.encode_in_bias, v.encode_in_bias, w.delta_encode, w.row[:rows], s)
     update_biases(p.encode_rec_bias, m.encode_rec_bias, v.encode_rec_bias, w.delta_rec, w.row[:rows], s)

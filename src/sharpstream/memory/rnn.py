@@ -5,7 +5,7 @@ One step for both; the gradient back through the window and the update for the o
 
 from sharpstream.kernels.adam import Step, adam_outers
 from sharpstream.kernels.elementary import tanh_inplace
-from sharpstream.kernels.jit import Array, lean_kernel
+from sharpstream.kernels.jit import FIRST, Array, lean_kernel
 from sharpstream.kernels.linear import add_product, add_transposed
 from sharpstream.kernels.views import clear
 from sharpstream.memory.arrays import Arrays, Workspace
@@ -37,7 +37,7 @@ def backward(p: Arrays, w: Workspace) -> None:
 def update(p: Arrays, m: Arrays, v: Arrays, w: Workspace, s: Step) -> None:
     """One Adam step on the encoder."""
     states = w.states[: w.embedded.shape[0]]
-    adam_outers(p.encode_in, m.encode_in, v.encode_in, w.delta_encode, w.embedded, w.row, s)
-    adam_outers(p.encode_rec, m.encode_rec, v.encode_rec, w.delta_encode, states, w.row, s)
+    adam_outers(p.encode_in, m.encode_in, v.encode_in, w.delta_encode, FIRST, w.embedded, FIRST, s)
+    adam_outers(p.encode_rec, m.encode_rec, v.encode_rec, w.delta_encode, FIRST, states, FIRST, s)
     update_biases(p.encode_in_bias, m.encode_in_bias, v.encode_in_bias, w.delta_encode, w.back, s)
     update_biases(p.encode_rec_bias, m.encode_rec_bias, v.encode_rec_bias, w.delta_encode, w.back, s)

@@ -10,7 +10,7 @@ import numpy as np
 
 from sharpstream.kernels.elementary import exp_shifted
 from sharpstream.kernels.jit import Array, lean_kernel
-from sharpstream.kernels.lanes import LANES, add_lanes, dot_lanes, largest_lanes, times_lanes
+from sharpstream.kernels.lanes import LANES, add_lanes, larger, load, spread, store, sum_lanes
 
 FINALS = 4
 
@@ -28,23 +28,22 @@ def gather_weights(weights: Array, rows: Array, inputs: Any, chosen: Array) -> N
 def log_softmax_lanes(logits: Array, count: Any, p: Array, shift: Array) -> None:
     """Per lane over `count` candidates: logits ← log p, p ← probabilities; both (count, LANES) flat."""
     one, zero = shift.dtype.type(1), shift.dtype.type(0)
-    for m in range(LANES):
-        shift[m] = logits[m]
+    top = load(logits, 0)
     for c in range(1, count):
-        largest_lanes(shift, 0, logits, c * LANES)
+        top = larger(top, load(logits, c * LANES))
     for c in range(count):
-        add_lanes(logits, c * LANES, -one, shift, 0)
+        store(logits, c * LANES, load(logits, c * LANES) - top)
     exp_shifted(logits[: count * LANES], zero, p[: count * LANES])
-    for m in range(LANES):
-        shift[m] = 0
+    sums = spread(zero)
     for c in range(count):
-        add_lanes(shift, 0, one, p, c * LANES)
+        sums += load(p, c * LANES)
+    store(shift, 0, sums)
     for m in range(LANES):
-        shift[LANES + m] = np.log(shift[m])
-        shift[m] = one / shift[m]
+        shift[m] = np.log(shift[m])
+    scale, drop = one / sums, load(shift, 0)
     for c in range(count):
-        times_lanes(p, c * LANES, shift, 0)
-        add_lanes(logits, c * LANES, -one, shift, LANES)
+        store(p, c * LANES, load(p, c * LANES) * scale)
+        store(logits, c * LANES, load(logits, c * LANES) - drop)
 
 
 @lean_kernel
@@ -89,7 +88,7 @@ def mix_finals(finals: Array, rows: Array, logp: Array, count: Any, logits: Arra
     for f in range(FINALS):
         start = rows[f] * LANES
         for c in range(count):
-            logits[f * most + c] = dot_lanes(finals, start, logp, c * LANES)
+            logits[f * most + c] = sum_lanes(load(finals, start) * load(logp, c * LANES))
         softmax(logits[f * most : (f + 1) * most], count, p[f * most : (f + 1) * most])
         for c in range(count):
             total[c] += logits[f * most + c] * finals.dtype.type(1.0 / FINALS)
