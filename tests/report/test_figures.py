@@ -101,6 +101,19 @@ def test_names_of_close_levels_do_not_cover_each_other() -> None:
     assert [text.get_text() for text in axes.texts] == ["PPMd 16", "other", "PPMd 6"]
 
 
+def test_bursts_of_one_arm_do_not_hide_the_others() -> None:
+    x = np.arange(60)
+    steady, bursting = 2.5 + 0.1 * np.sin(x), 2.6 + 0.1 * np.cos(x)
+    bursting[[20, 40]] = 9.0, 6.0
+    axes = prequential_curves({"sharp": (x, steady), "no-sleep": (x, bursting)}).axes[0]
+    assert axes.get_ylim()[1] < 3.0
+    assert [text.get_text() for text in axes.texts] == ["▲ beyond this picture, up to 9.00"]
+    assert [len(line.get_xdata()) for line in axes.lines if line.get_marker() == "^"] == [2]
+    falling = prequential_curves({"sharp": (x, 5.0 - 0.05 * x)}).axes[0]
+    assert falling.get_ylim()[1] > 5.0
+    assert not falling.texts
+
+
 def test_prequential_curves_name_arms_in_the_order_in_which_they_end() -> None:
     figure = prequential_curves({"sharp": ([1, 2], [3.0, 2.0]), "counts": ([1], [2.5]), "rnn": ([1, 2], [2.9, 2.8])})
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["RNN  2.80", "Counts  2.50", "SHARP  2.00"]
