@@ -81,8 +81,7 @@ def prequential_curves(
     values = np.concatenate([y for _, y in drawn.values()])
     highest = _highest_shown(values)
     _mark_levels(axes, levels, values[values <= highest])
-    _mark_beyond(axes, drawn, highest)
-    axes.set(title=title, xlabel=xlabel, ylabel=ylabel)
+    axes.set(title=title, xlabel=xlabel + _mark_beyond(axes, drawn, highest), ylabel=ylabel)
     _tokens_axis(axes, max(float(x.max()) for x, _ in drawn.values()))
     figure.legend(loc="outside right center", title=legend, title_fontsize=9, handlelength=2.6)
     return figure
@@ -97,18 +96,17 @@ def _highest_shown(values: npt.NDArray[Any]) -> float:
     return low + 1.6 * (usual - low) if finite.max() - low > 3.0 * (usual - low) > 0.0 else np.inf
 
 
-def _mark_beyond(axes: "Axes", drawn: Mapping[str, Any], highest: float) -> None:
-    """A triangle at the upper edge for each point that is not shown, and how far they go."""
+def _mark_beyond(axes: "Axes", drawn: Mapping[str, Any], highest: float) -> str:
+    """A triangle at the upper edge for each point that is not shown; what to say of them below."""
     beyond = {arm: (x[y > highest], y[y > highest]) for arm, (x, y) in drawn.items() if (y > highest).any()}
     if not beyond:
-        return
+        return ""
     across = axes.get_xaxis_transform()  # x in tokens, y in shares of the height
     for arm, (x, _) in beyond.items():
         colour = arm_style(arm).colour
         axes.plot(x, np.full(len(x), 0.985), "^", transform=across, color=colour, markersize=6, clip_on=False)
     most = max(float(y.max()) for _, y in beyond.values())
-    told = f"▲ beyond this picture, up to {most:.2f}"
-    axes.text(1.0, 1.012, told, transform=axes.transAxes, ha="right", va="bottom", fontsize=9)
+    return f"  (▲ beyond this picture, up to {most:.2f})"
 
 
 def _paired(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
