@@ -34,14 +34,16 @@ def findings(rows: Sequence[Row]) -> list[Finding]:
 
 
 def whole_is_best(rows: Sequence[Row], arms: Sequence[str], published: str) -> list[Finding]:
-    """The first arm, which has everything, against each of the others on each probe."""
+    """The first arm, which has everything, against each of the others: before learning, and on each probe."""
     first, *others = arms
-    return [_helps(rows, first, arm, name, published) for arm in others for name in DIRECTIONS]
+    measures = {"before learning": ("bits", "not published")}
+    measures |= {name: (f"{name}_bits", published) for name in DIRECTIONS}
+    return [_helps(rows, first, arm, when, *measures[when]) for arm in others for when in measures]
 
 
-def _helps(rows: Sequence[Row], first: str, arm: str, direction: str, published: str) -> Finding:
-    claim = f"{arm_style(first).label} is better than {arm_style(arm).label.removeprefix('SHARP, ')}, {direction}"
-    return tables.better(rows, first, arm, f"{direction}_bits", claim, published)
+def _helps(rows: Sequence[Row], first: str, arm: str, when: str, metric: str, published: str) -> Finding:
+    claim = f"{arm_style(first).label} is better than {arm_style(arm).label.removeprefix('SHARP, ')}, {when}"
+    return tables.better(rows, first, arm, metric, claim, published)
 
 
 def more_figures(rows: Sequence[Row]) -> dict[str, "Figure"]:
