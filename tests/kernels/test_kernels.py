@@ -107,10 +107,11 @@ def _steps(p, m, v, deltas, xs, row, back, kind, hyper, n):
                 adam_vector(p[i], m[i], v[i], row, s)
 
 
+@pytest.mark.parametrize("columns", [19, 32])
 @pytest.mark.parametrize(("kind", "window"), [(0, 1), (1, 1), (2, 4), (2, 3), (3, 1)])
-def test_every_fused_adam_is_torchs_adam_with_coupled_decay(kind, window):
+def test_every_fused_adam_is_torchs_adam_with_coupled_decay(kind, window, columns):
     rng = np.random.default_rng(1)
-    rows, columns = 45, 19
+    rows = 45
     p, deltas, xs = (
         rng.normal(size=(rows, columns)),
         rng.normal(size=(window, rows)),

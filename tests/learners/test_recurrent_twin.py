@@ -56,6 +56,17 @@ def test_fused_and_twin_agree_after_a_thousand_steps(cell, layers, carry):
     )
 
 
+@pytest.mark.parametrize(("width", "embedding"), [(32, 32), (16, 48), (48, 20)])
+@pytest.mark.parametrize("cell", ["rnn", "lstm", "gru"])
+def test_fused_and_twin_agree_where_columns_are_whole_lanes(cell, width, embedding):
+    """Lanes serve four positions where the columns divide by 16, or by 32: both, one of them, neither."""
+    config = RecurrentConfig(cell=cell, layers=2, width=width, embedding=embedding, dtype="float64", adam=FAST)
+    fused, twin = Recurrent(config, VOCABULARY, seed=3), ReferenceRecurrent(config, VOCABULARY, seed=3)
+    tokens = tokens_with_structure(120)
+    np.testing.assert_allclose(fused.learn(tokens), twin.learn(tokens), rtol=1e-8)
+    assert_states_agree(fused.state_dict(), twin.state_dict(), 1e-8)
+
+
 @pytest.mark.parametrize("window", [1, 3, 6])
 def test_fused_and_twin_agree_for_other_windows(window):
     config = RecurrentConfig(cell="gru", layers=2, width=5, embedding=3, window=window, dtype="float64", adam=FAST)
