@@ -8,8 +8,9 @@ and a variable; + − · / mean each of the sixteen, with other lanes or with on
 import operator
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.core import cgutils
 from numba.core.typing import templates
 from numba.extending import intrinsic, lower_builtin, models, register_model
@@ -19,6 +20,7 @@ from sharpstream.kernels.jit import Array, inlined
 LANES = 16
 FLAGS = ("contract", "reassoc", "nsz")
 OPERATIONS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "truediv": "fdiv"}  # Python's name, LLVM's
+UNCOMPILED = bool(vars(config)["DISABLE_JIT"])
 INSERT: Any = cgutils.get_or_insert_function  # Numba is not typed
 SIGNATURE: Any = templates.signature
 TYPED_BY: Any = templates.infer_global
@@ -134,6 +136,16 @@ spread: Any = _spread  # (number): the same in every lane
 sum_lanes: Any = _total  # (lanes): one number
 root: Any = _root  # (lanes or number)
 larger: Any = _larger  # (lanes, lanes): of each two
+
+if UNCOMPILED:  # to step through kernels as Python: lanes are NumPy's vectors then
+
+    def store(array: Array, at: int, value: Any) -> None:
+        """array[at..] ← lanes."""
+        array[at : at + LANES] = value
+
+    load = lambda array, at: array[at : at + LANES].copy()  # noqa: E731
+    spread = lambda number: np.full(LANES, number)  # noqa: E731
+    sum_lanes, root, larger = np.sum, np.sqrt, np.maximum
 
 
 def _define(symbol: Any, instruction: str) -> None:
