@@ -27,8 +27,11 @@ def resident(pid: int) -> int:
 
 
 def growth(directory: Path, flags: list[str], tokens: int) -> int:
-    """KB by which `sharp watch` grows between the first quarter of so many tokens and their end."""
-    words = [*COMMAND, str(directory), "--checkpoint-seconds", "1", *flags]
+    """KB by which `sharp watch` grows between the first quarter of so many tokens and their end.
+
+    The first checkpoint takes its memory once, so it has to fall into the first quarter on a fast machine, too.
+    """
+    words = [*COMMAND, str(directory), "--checkpoint-seconds", "0.1", *flags]
     block, sizes = LINES.encode(), []
     blocks = tokens // len(block) + 1
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as child:
