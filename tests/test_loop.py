@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from sharpstream.errors import ConfigError, NumericalError, RunError, StreamErro
 from sharpstream.loop import Stopped, run
 from sharpstream.report.progress import Silent
 from sharpstream.rundir import Log, RunDirectory
+from sharpstream.stopping import handling
 
 
 @pytest.fixture
@@ -76,6 +78,21 @@ def test_a_run_told_to_stop_twice_ends_with_the_same_bytes(config, tmp_path, num
         assert not (tmp_path / "parts" / "summary.json").exists()
     run(tmp_path / "parts", config)
     assert files(tmp_path / "whole") == files(tmp_path / "parts")
+
+
+def test_whoever_is_named_in_the_lock_saves_when_told_to_stop(config, tmp_path, monkeypatch):
+    locked = RunDirectory.locked
+
+    @contextmanager
+    def told_at_once(directory):
+        with locked(directory):
+            os.kill(os.getpid(), signal.SIGTERM)
+            yield
+
+    monkeypatch.setattr(RunDirectory, "locked", told_at_once)
+    with handling(lambda number, frame: None, signal.SIGTERM), pytest.raises(Stopped):  # else it ends the tests
+        run(tmp_path, config)
+    assert list((tmp_path / "checkpoints").iterdir())
 
 
 def test_checkpoints_by_time_change_nothing_and_two_are_kept(config, tmp_path):

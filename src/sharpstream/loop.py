@@ -237,7 +237,8 @@ def run(
     work.kept = keep
     tell_if_compiling(display.note, work.learner)
     directory.create()
-    with directory.locked(), listening(work), _naming_the_last_good_state(directory):
+    # Listening first: whoever finds our name in the lock may tell us to stop, and then we save.
+    with listening(work), directory.locked(), _naming_the_last_good_state(directory):
         directory.tidy()
         directory.save_config(config)
         start = work.resume(display.note)
