@@ -81,6 +81,8 @@ class Run(RunState):
         """The next chunk; who waits for a live stream can be interrupted here, at a point of the grid."""
         self.waiting = self.stream.live
         try:
+            if self.waiting and self.stop_signal:  # it came while we saved: nobody may ever send another token
+                raise Interrupted
             return self.stream.take(self._chunk())
         finally:
             self.waiting = False

@@ -1,7 +1,9 @@
 """Runs that end, stop and are given more tokens: the bytes are those of one run of that length."""
 
+import os
 import signal
 import subprocess
+import threading
 import time
 
 import pytest
@@ -10,7 +12,7 @@ from small_runs import SHARP, halted, hashes, small
 from sharpstream.cli import main
 from sharpstream.config import StreamConfig
 from sharpstream.factory import LEARNERS
-from sharpstream.loop import run
+from sharpstream.loop import Run, Stopped, run
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -66,6 +68,28 @@ def test_a_signal_stops_a_run_that_waits_for_a_pipe(tmp_path, number):
     assert "stopped at token 250, everything saved" in told
     assert "cannot be continued: standard input is gone" in told
     assert "continues" not in told
+
+
+def test_a_signal_that_comes_while_it_saves_does_not_wait_for_the_next_token(tmp_path, monkeypatch):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = os.open(pipe, os.O_RDWR)
+    os.write(writer, b"once upon a time " * 20)
+    given_up = threading.Timer(20.0, os.close, [writer])  # the end of input, for a run that waits for more
+    given_up.start()
+    save = Run.save
+
+    def told_meanwhile(work):
+        save(work)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(Run, "save", told_meanwhile)
+    config = small("counts").replace(stream=StreamConfig(name=str(pipe)))
+    with pytest.raises(Stopped) as stop:
+        run(tmp_path / "run", config, checkpoint_seconds=0.0)
+    given_up.cancel()
+    os.close(writer)
+    assert stop.value.tokens == 250
 
 
 def test_a_learner_that_does_not_say_which_guesses_were_right_is_not_said_to_be_always_wrong(tmp_path, capsys):
