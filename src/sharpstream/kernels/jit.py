@@ -24,6 +24,9 @@ Function = TypeVar("Function", bound=Callable[..., object])
 Array = npt.NDArray[Any]  # float32 or float64 throughout one call
 FIRST: Any = np.int64(0)  # typed, as LOWEST: a literal would compile every function it is passed to once more
 LOWEST: Any = np.int64(1)  # level 1
+UNCOMPILED = bool(vars(numba.config)["DISABLE_JIT"])  # kernels run as Python, for whoever steps through one
+if UNCOMPILED:
+    np.seterr(over="ignore")  # hashes wrap around
 UNUSED = 30 * 86_400.0  # seconds
 COMPILED_PACKAGES = ("kernels", "memory", "pattern", "sleep", "learners")
 

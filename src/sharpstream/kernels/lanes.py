@@ -10,17 +10,16 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import config, types
+from numba import types
 from numba.core import cgutils
 from numba.core.typing import templates
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from sharpstream.kernels.jit import Array, inlined
+from sharpstream.kernels.jit import UNCOMPILED, Array, inlined
 
 LANES = 16
 FLAGS = ("contract", "reassoc", "nsz")
 OPERATIONS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "truediv": "fdiv"}  # Python's name, LLVM's
-UNCOMPILED = bool(vars(config)["DISABLE_JIT"])
 INSERT: Any = cgutils.get_or_insert_function  # Numba is not typed
 SIGNATURE: Any = templates.signature
 TYPED_BY: Any = templates.infer_global
@@ -48,6 +47,12 @@ class LanesModel(models.PrimitiveModel):
 def _check_contiguous(array: Any) -> None:
     if not isinstance(array, types.Array) or array.ndim != 1 or array.layout != "C":
         raise TypeError(f"lanes lie in a contiguous vector, not in {array}")
+    _check_floating(array.dtype)
+
+
+def _check_floating(number: Any) -> None:
+    if not isinstance(number, types.Float):
+        raise TypeError(f"lanes are float32 or float64, not {number}")
 
 
 def _place(ctx: Any, builder: Any, sig: Any, arguments: Any) -> tuple[Any, int]:
@@ -91,6 +96,8 @@ def _store(context: Any, array: Any, index: Any, value: Any) -> Any:
 
 @intrinsic
 def _spread(context: Any, number: Any) -> Any:
+    _check_floating(number)
+
     def build(ctx: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return _spread_out(builder, arguments[0])
 
@@ -137,7 +144,7 @@ sum_lanes: Any = _total  # (lanes): one number
 root: Any = _root  # (lanes or number)
 larger: Any = _larger  # (lanes, lanes): of each two
 
-if UNCOMPILED:  # to step through kernels as Python: lanes are NumPy's vectors then
+if UNCOMPILED:  # lanes are NumPy's vectors then
 
     def store(array: Array, at: int, value: Any) -> None:
         """array[at..] ← lanes."""

@@ -6,6 +6,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from sharpstream.kernels.jit import UNCOMPILED
+
 
 @intrinsic
 def _prefetch(context: Any, array: Any, index: Any) -> Any:
@@ -26,3 +28,5 @@ def _prefetch(context: Any, array: Any, index: Any) -> Any:
 
 
 prefetch: Any = _prefetch  # called with (array, index); the context is Numba's
+if UNCOMPILED:
+    prefetch = lambda array, index: None  # noqa: E731

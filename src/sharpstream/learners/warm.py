@@ -28,7 +28,7 @@ PACKAGE = Path(__file__).parents[1]
 @functools.cache
 def ensure(kind: str, dtype: str) -> None:
     """Have a child process compile what `module:Class` needs, unless that was done before on this kind of machine."""
-    if os.environ.get(CHILD) or numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+    if os.environ.get(CHILD) or jit.UNCOMPILED:
         return
     if not os.environ.get("NUMBA_CACHE_DIR"):
         with contextlib.suppress(OSError):  # a cache that cannot be written is no reason not to learn
