@@ -515,6 +515,19 @@ def test_arms_are_drawn_against_another_on_the_same_stretch_of_text():
     assert pictures.against_figure(rows[:3], "sharp") is None
 
 
+def test_curves_are_of_the_text_that_all_have_read():
+    rows = [row("rnn", 0, "curve", bits, tokens=at) for at, bits in ((10, 3.0), (20, 2.0))]
+    rows += [row("gru", segment, "curve", 2.0 + segment, tokens=at) for segment in (0, 1) for at in (10, 20)]
+    axes = pictures.curves_figure(rows, ["rnn", "gru"], "Bits").axes[0]
+    assert axes.get_title(loc="left") == "Bits, the segment that all have read"
+    assert sorted(line.get_ydata()[-1] for line in axes.lines) == [2.0, 2.0]
+    rows += [row("rnn", 1, "curve", 4.0, tokens=at) for at in (10, 20)]
+    axes = pictures.curves_figure(rows, ["rnn", "gru"], "Bits").axes[0]
+    assert axes.get_title(loc="left") == "Bits, mean over 2 segments"
+    assert sorted(line.get_ydata()[-1] for line in axes.lines) == [2.5, 3.0]
+    assert pictures.curves_figure(rows[:2], ["rnn"], "Bits").axes[0].get_title(loc="left") == "Bits"
+
+
 def test_the_dearest_learners_read_the_first_segment_only():
     keys = [job.key for job in segments.jobs("laptop", "fair")]
     assert "segment0-transformer-10m" in keys

@@ -43,6 +43,10 @@ def test_prose_around_the_made_part_stays_and_a_changed_number_does_not(tmp_path
     assert "written" in capsys.readouterr().out
     assert main(["pages", str(tmp_path)]) == 0
     assert "as its rows say" in capsys.readouterr().out
+    assert not list(tmp_path.glob("*.png"))
+    assert main(["pages", str(tmp_path), "--pictures"]) == 0
+    assert page.read_text() == f"Mine, above.\n\n{made}\nMine, below.\n"
+    assert (tmp_path / "drift.png").stat().st_size > 10_000
     assert main(["pages", str(tmp_path / "nowhere")]) == 2
     assert "has no rows.csv" in capsys.readouterr().err
 

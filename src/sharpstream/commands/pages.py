@@ -20,18 +20,21 @@ class PagesOptions:
 
     directories: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="DIR")] = ()
     """Where rows.csv lies; when not given, all below `results`, and the tables in README.md and on pages there."""
+    pictures: bool = False
+    """Draw their pictures again, too: after a drawing changed."""
 
 
 def main(argv: Sequence[str]) -> int:
     """Say which pages changed."""
-    chosen = parse(PagesOptions, argv, command="pages").directories
+    options = parse(PagesOptions, argv, command="pages")
+    chosen = options.directories
     directories = chosen or tuple(sorted(path.parent for path in Path("results").rglob("rows.csv")))
     if not directories:
         raise RunError("there is no results/**/rows.csv here; name the directory of an experiment")
     for directory in directories:
         if not (directory / "rows.csv").is_file():
             raise RunError(f"{directory} has no rows.csv; `sharp reproduce` writes one")
-        _write(directory / "RESULTS.md", page_from_rows(directory))
+        _write(directory / "RESULTS.md", page_from_rows(directory, draw=options.pictures))
     for page in () if chosen else (Path("README.md"), *sorted(Path("results").rglob("RESULTS.md"))):
         text = page.read_text(encoding="utf-8") if page.is_file() else ""
         if PLACE.search(text):

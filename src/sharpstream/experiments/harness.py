@@ -153,14 +153,20 @@ def reproduce(
 
 def _write(experiment: Experiment, rows: Sequence[Row], out: Path, command: str, done: tuple[int, int]) -> None:
     """Rows, pictures, page."""
+    write_whole(out / "rows.csv", rows_as_csv(rows))
+    pictures = _draw(experiment, rows, out)
+    page = out / "RESULTS.md"
+    write_whole(page, placed(_text(page), results_page(experiment, rows, command, pictures, done)))
+
+
+def _draw(experiment: Experiment, rows: Sequence[Row], out: Path) -> list[str]:
+    """The pictures of these rows; their names, in the order of the page."""
     from sharpstream.report.style import save_figure
 
-    write_whole(out / "rows.csv", rows_as_csv(rows))
     pictures = {experiment.name: experiment.figure(rows), **experiment.more_figures(rows)}
     for picture, figure in pictures.items():
         save_figure(figure, out / f"{picture}.png")
-    page = out / "RESULTS.md"
-    write_whole(page, placed(_text(page), results_page(experiment, rows, command, pictures, done)))
+    return list(pictures)
 
 
 def read_rows(out: Path) -> list[Row]:
@@ -168,14 +174,14 @@ def read_rows(out: Path) -> list[Row]:
     return [Row(cells) for cells in rows_from_csv((out / "rows.csv").read_text(encoding="utf-8"))]
 
 
-def page_from_rows(out: Path) -> str:
-    """The page made again from rows.csv, also where the jobs are no longer there."""
+def page_from_rows(out: Path, *, draw: bool = False) -> str:
+    """The page made again from rows.csv, also where the jobs are no longer there; with its pictures when asked."""
     page, rows = out / "RESULTS.md", read_rows(out)
     experiment, old = experiment_named(rows[0]["experiment"]), _text(page)
     kept = (out / "jobs").is_dir()
     jobs = experiment.jobs(rows[0]["scale"], rows[0]["protocol"]) if kept else []
     done = (sum(job_file(out, job).exists() for job in jobs), len(jobs))
-    pictures = re.findall(r"\]\((\S+)\.png\)", old)
+    pictures = _draw(experiment, rows, out) if draw else re.findall(r"\]\((\S+)\.png\)", old)
     return placed(old, results_page(experiment, rows, rows[0]["command"], pictures, done))
 
 

@@ -69,11 +69,28 @@ def curves_figure(
     rows: Sequence[Row], arms: Sequence[str], title: str, levels: Sequence[str] = (), unit: str = "character"
 ) -> "Figure":
     """Prequential bits along the stream; arms that only have a mean are drawn as levels."""
-    curves = {arm: mean_curve(rows, arm) for arm in arms}
-    known = [(mean_of(rows, arm, "bits"), arm) for arm in levels]
+    shown, where = on_common_text(rows, arms)
+    curves = {arm: mean_curve(shown, arm) for arm in arms}
+    known = [(mean_of(shown, arm, "bits"), arm) for arm in levels]
     lines = [(bits, f"{arm_style(arm).label} {bits:.2f}") for bits, arm in known if not math.isnan(bits)]
     drawn = {arm: curve for arm, curve in curves.items() if curve[0]}
-    return prequential_curves(drawn, levels=lines, title=title, ylabel=f"bits per {unit} (lower is better)")
+    return prequential_curves(drawn, levels=lines, title=title + where, ylabel=f"bits per {unit} (lower is better)")
+
+
+def on_common_text(rows: Sequence[Row], arms: Sequence[str]) -> tuple[Sequence[Row], str]:
+    """The rows of the segments that all of these arms have read, and how many those are, where there are several.
+
+    One segment is harder than another: means over different ones are no comparison.
+    """
+    read: dict[str, set[int]] = {}
+    for row in rows:
+        if row["metric"] == "curve" and row["arm"] in arms:
+            read.setdefault(row["arm"], set()).add(row["segment"])
+    common = set.intersection(*read.values()) if read else set()
+    if not common or max(map(len, read.values())) == 1:
+        return rows, ""
+    where = ", the segment that all have read" if len(common) == 1 else f", mean over {len(common)} segments"
+    return [row for row in rows if row["segment"] in common], where
 
 
 def probes_figure(rows: Sequence[Row], arms: Sequence[str], unit: str = "character") -> "Figure | None":

@@ -64,7 +64,7 @@ AS_PRINTED = (
 def figure(rows: Sequence[Row]) -> "Figure":
     """Prequential bits of all learners on one axis."""
     levels = ("ppmd-6", "zpaq-5")
-    title = "Bits per character before learning from it, mean over segments"
+    title = "Bits per character before learning from it"
     return pictures.curves_figure(rows, pictures.neural_and_best_counts(rows), title, levels)
 
 
