@@ -1,11 +1,15 @@
 """pg19-subword: what a token costs, also by the character, and every arm as the scale says; without any corpus."""
 
+from dataclasses import replace
+
 import pytest
 
+from sharpstream.evaluate.rows import MADE_BY, Row
 from sharpstream.experiments import recipes
 from sharpstream.experiments.harness import Job, reproduce
 from sharpstream.experiments.language import pg19_subword as study
 from sharpstream.experiments.language.pg19_subword import SCALES, config_of
+from sharpstream.experiments.language.subword_page import options_table
 from sharpstream.factory import make_learner, model_of
 from sharpstream.streams import open_stream
 from sharpstream.streams.tokenizer import byte_of
@@ -48,7 +52,8 @@ def test_every_neural_arm_reads_the_frozen_vectors_with_the_published_step(scale
         if job.settings["arm"] not in study.SIMPLE:
             model = model_of(config)
             assert model.input_size == SCALES[scale].sharp.input_size > 0
-            assert model.adam == recipes.pg19_subword().sharp.adam
+            changed = {"eps": study.EPSILON} if job.settings["arm"].endswith("epsilon") else {}
+            assert model.adam == replace(recipes.pg19_subword().sharp.adam, **changed)
 
 
 def test_the_laptop_scale_is_the_papers_model_at_width_128():
@@ -63,6 +68,27 @@ def test_the_laptop_scale_is_the_papers_model_at_width_128():
 
 def test_the_recipe_opens_its_stream():
     assert recipes.pg19_subword().stream.name == SCALES["paper"].stream
+
+
+def test_an_option_of_adam_is_its_arm_on_the_first_part_of_the_text():
+    option, arm = (config_of(settings(name, "laptop")) for name in ("sharp-factored", "sharp"))
+    assert option.tokens == SCALES["laptop"].options < arm.tokens
+    assert option.sharp == replace(arm.sharp, output_adam="factored")
+    assert (option.stream, option.seed) == (arm.stream, arm.seed)
+    assert config_of(settings("rnn-epsilon", "laptop")).recurrent.adam.eps == study.EPSILON
+
+
+def test_an_option_is_compared_on_what_its_arm_has_read_too():
+    def row(arm, metric, tokens, value):
+        stamp = {"arm": arm, "segment": 0, "seed": 0, "token_budget": tokens}
+        return Row({**dict.fromkeys(MADE_BY, "-"), **stamp, "metric": metric, "tokens": tokens, "value": value})
+
+    curves = {"sharp": (9.0, 8.0, 1.0), "sharp-epsilon": (8.5, 7.0)}
+    rows = [row(arm, "curve", 100 * n, bits) for arm, curve in curves.items() for n, bits in enumerate(curve, start=1)]
+    rows += [row("sharp", "seconds_per_1000", 300, 4.0), row("sharp-epsilon", "seconds_per_1000", 200, 1.0)]
+    table = options_table(rows, {"sharp-epsilon": "sharp", "rnn-epsilon": "rnn"})
+    assert "| 200 | 7.750 | -0.750 | -1.000 | 0.25 |" in table
+    assert "RNN" not in table
 
 
 @pytest.mark.parametrize("arm", ["unigram", "sharp"])

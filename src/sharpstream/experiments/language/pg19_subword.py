@@ -1,14 +1,14 @@
 """pg19-subword: every learner on books as subwords, read once: the second half of the paper's PG-19 table.
 
 Neural learners read frozen pretrained vectors through a projection of their own and predict by a full softmax. Bits per
-token are true ones; bits per character compare tokenizers; the published, capped figure stands beside. Arms of SHARP
-that keep fewer moments of the output layer say what that costs. `quick` needs no data: a small tokenizer of its own.
+token are true ones; bits per character compare tokenizers; the published, capped figure stands beside. Options of Adam
+read the first part of the text only, each beside its arm. `quick` needs no data: a small tokenizer of its own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sharpstream.config import (
     CountsConfig,
@@ -26,7 +26,7 @@ from sharpstream.experiments import recipes
 from sharpstream.experiments.harness import Experiment, Finding, Job
 from sharpstream.experiments.language import pg19, pictures, tables
 from sharpstream.experiments.language.arms import PUBLISHED_TRANSFORMERS, RECURRENT, SMALL_TRANSFORMER
-from sharpstream.experiments.language.measure import read
+from sharpstream.experiments.language.measure import measured, read
 from sharpstream.experiments.language.published import Published
 from sharpstream.experiments.language.segments import seed_of
 from sharpstream.experiments.language.subword_page import arms_shown, page
@@ -46,7 +46,30 @@ PUBLISHED: Published = {
     "transformer-18m": (3.95, 3.77, 3.94),
     "transformer-23m": (3.94, 3.76, 3.94),
 }
-OUTPUTS = {f"sharp-{kind}": kind for kind in ("no-momentum", "factored", "factored-no-momentum")}
+# A word that comes once in 100,000 tokens has a gradient of its tiny probability at all the others. Adam divides it by
+# its own size, so the word's output falls a whole step each time, until its gradient is as small as ε: published, 1e-8.
+EPSILON = 1e-4
+Change = Callable[[SharpConfig], SharpConfig]
+
+
+def _keeping(moments: Literal["no-momentum", "factored", "factored-no-momentum"]) -> Change:
+    """Fewer moments of the output layer."""
+    return lambda sharp: replace(sharp, output_adam=moments)
+
+
+def _patient(sharp: SharpConfig) -> SharpConfig:
+    """An ε below which a gradient counts as small."""
+    return replace(sharp, adam=replace(sharp.adam, eps=EPSILON))
+
+
+# Option → the arm that it changes, and how; recurrent stacks take their Adam from SHARP's settings.
+OPTIONS: dict[str, tuple[str, Change]] = {
+    "sharp-no-momentum": ("sharp", _keeping("no-momentum")),
+    "sharp-factored": ("sharp", _keeping("factored")),
+    "sharp-factored-no-momentum": ("sharp", _keeping("factored-no-momentum")),
+    "sharp-epsilon": ("sharp", _patient),
+    "rnn-epsilon": ("rnn", _patient),
+}
 COUNTS = tuple(f"counts-{order}" for order in (1, 2, 3))
 SIMPLE = ("uniform", "unigram", *COUNTS, "episodic")
 CHUNK = 256  # tokens of a Transformer's chunk, as published
@@ -57,6 +80,8 @@ class Scale(pg19.Scale):
     """Which books, how much of them, and the models."""
 
     sharp: SharpConfig
+    options: int = 0
+    """Tokens that the options of Adam read; 0: they are not run."""
     transformers: Mapping[str, TransformerConfig] = field(default_factory=dict)
 
 
@@ -68,13 +93,13 @@ _TINY = replace(_sized(8), levels=2, depth=2, embedding=4, input_size=SMALL_SIZE
 _PUBLISHED = zip(("transformer-18m", "transformer-23m"), PUBLISHED_TRANSFORMERS.values(), strict=True)
 SCALES = {
     "quick": Scale(
-        "python-docs-subword", "", "tiny", 3_000, 500, 1_000, (1_500, 300), without=("lstm", "counts-2", *OUTPUTS),
+        "python-docs-subword", "", "tiny", 3_000, 500, 1_000, (1_500, 300), without=("lstm", "counts-2"),
         sharp=replace(_TINY, sleep=replace(_TINY.sleep, every=1_000, tags=2, replay_length=32)),
         transformers={"transformer": TransformerConfig(layers=1, width=16, heads=2, d_ff=32)},
     ),
     "laptop": Scale(
         "pg19-subword", "pg19-subword-validation", "128", 500_000, 20_000, 10_000, (100_000, 5_000),
-        seeds={"sharp": 2, "rnn": 2, "gru": 2}, sharp=_sized(128),
+        seeds={"sharp": 2, "rnn": 2, "gru": 2}, sharp=_sized(128), options=100_000,
         transformers={"transformer": SMALL_TRANSFORMER},
     ),
     "paper": Scale(
@@ -87,7 +112,8 @@ SCALES = {
 def jobs(scale: str, protocol: str) -> list[Job]:
     """The quick learners first; a second seed after all first ones."""
     s = SCALES[scale]
-    arms = [arm for arm in (*SIMPLE, "sharp", *RECURRENT, *s.transformers, *OUTPUTS) if arm not in s.without]
+    options = OPTIONS if s.options else ()
+    arms = [arm for arm in (*SIMPLE, "sharp", *RECURRENT, *s.transformers, *options) if arm not in s.without]
     return [
         Job(
             arm if repetition == 0 else f"{arm}-seed{repetition}",
@@ -101,13 +127,13 @@ def jobs(scale: str, protocol: str) -> list[Job]:
 
 def config_of(settings: Mapping[str, Any]) -> RunConfig:
     """The run of a job: one step size for all, the published one; states are forgotten at every book as published."""
-    s, protocol = SCALES[settings["scale"]], settings["protocol"]
-    run = model_of(settings["arm"], s).replace(
+    s, protocol, arm = SCALES[settings["scale"]], settings["protocol"], settings["arm"]
+    run = model_of(arm, s).replace(
         stream=StreamConfig(name=s.stream),
-        tokens=s.tokens,
+        tokens=s.options if arm in OPTIONS else s.tokens,
         seed=seed_of(0, settings["repetition"]),
         log_every=s.log_every,
-        probe_every=s.retention[0],
+        probe_every=0 if arm in OPTIONS else s.retention[0],
         probe_length=s.retention[1],
         reset_states_per_book=protocol == "paper",
     )
@@ -132,20 +158,24 @@ def model_of(arm: str, scale: Scale) -> RunConfig:
     if arm in scale.transformers:
         transformer = replace(scale.transformers[arm], chunk=CHUNK, input_size=size, adam=adam)
         return RunConfig(learner="transformer", transformer=transformer)
-    if arm == "sharp" or arm in OUTPUTS:
-        kept: Any = OUTPUTS.get(arm, "full")
-        return RunConfig(sharp=replace(sharp, output_adam=kept))
-    raise ConfigError(f"there is no arm {arm!r}; there are: {', '.join((*SIMPLE, 'sharp', *RECURRENT, *OUTPUTS))}")
+    if arm == "sharp":
+        return RunConfig(sharp=sharp)
+    if arm in OPTIONS:
+        base, changed = OPTIONS[arm]
+        return model_of(base, replace(scale, sharp=changed(sharp)))
+    raise ConfigError(f"there is no arm {arm!r}; there are: {', '.join((*SIMPLE, 'sharp', *RECURRENT, *OPTIONS))}")
 
 
 def work(job: Job, directory: Path) -> list[Cells]:
-    """One arm: its run and frozen books, as tokens and as characters."""
+    """One arm: its run and frozen books, as tokens and as characters; of an option of Adam the run alone."""
     settings = job.settings
-    config, scale = config_of(settings), SCALES[settings["scale"]]
-    stream = open_stream(config.stream, seed=0)
+    config, scale, arm = config_of(settings), SCALES[settings["scale"]], settings["arm"]
+    protocol, stream = protocol_named(settings["protocol"]), open_stream(config.stream, seed=0)
     taken = min(config.tokens, stream.length or config.tokens)  # all there is, where that is less
     config = config.replace(tokens=taken)
-    rows = pg19.read_books(directory, config, scale, settings["arm"], protocol_named(settings["protocol"]))
+    if arm in OPTIONS:
+        return measured(directory, config, arm, protocol, {})
+    rows = pg19.read_books(directory, config, scale, arm, protocol)
     whole = {row["metric"]: row for row in rows if row["metric"] in ("bits", "error")}
     assert stream.characters is not None
     characters = int(stream.characters[read(config.stream, (0, taken))].sum())
@@ -183,7 +213,7 @@ def findings(rows: Sequence[Row]) -> list[Finding]:
 
 def scored(job: Job) -> int:
     """Tokens scored frozen after the run, at most."""
-    return (2 * pg19.ENDS + 5) * SCALES[job.settings["scale"]].probe
+    return 0 if job.settings["arm"] in OPTIONS else (2 * pg19.ENDS + 5) * SCALES[job.settings["scale"]].probe
 
 
 EXPERIMENT = Experiment(
@@ -196,5 +226,5 @@ EXPERIMENT = Experiment(
     runs=lambda job: [config_of(job.settings)],
     scored=scored,
     more_figures=more_figures,
-    page=lambda rows: page(rows, PUBLISHED),
+    page=lambda rows: page(rows, PUBLISHED, {option: base for option, (base, _) in OPTIONS.items()}),
 )

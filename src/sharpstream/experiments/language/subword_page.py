@@ -1,11 +1,12 @@
 """The page of `pg19-subword`: true bits per token, accuracy and bits per character first, what was published last."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from statistics import fmean
 
 from sharpstream.evaluate.bits import PAPER_CAP
 from sharpstream.evaluate.rows import Row
-from sharpstream.experiments.language import pg19, tables
+from sharpstream.experiments.language import pg19, pictures, tables
 from sharpstream.experiments.language.measure import DIRECTIONS
 from sharpstream.experiments.language.published import Published, published_table
 from sharpstream.report.grid import Cell, Grid, markdown
@@ -19,12 +20,15 @@ CAP = (
 
 
 def arms_shown(rows: Sequence[Row]) -> list[str]:
-    """The arms of a picture: all but those that a better count model stands for."""
-    return [arm for arm in tables.arms_of(rows) if arm not in ("uniform", "counts-1", "counts-2")]
+    """The arms of a picture: what has read all of the text, but for those that a better count model stands for."""
+    most = max(row["token_budget"] for row in rows)
+    whole = tables.arms_of(row for row in rows if row["token_budget"] == most)
+    return [arm for arm in whole if arm not in ("uniform", "counts-1", "counts-2")]
 
 
-def page(rows: Sequence[Row], published: Published) -> str:
-    """Main table, frozen books, adaptation, what is kept, and the published table."""
+def page(rows: Sequence[Row], published: Published, options: Mapping[str, str]) -> str:
+    """Main table, frozen books, adaptation, what is kept, options of Adam (option → its arm), the published table."""
+    every, rows = rows, [row for row in rows if row["arm"] not in options]
     bits = ("bits", *(f"{direction}_bits" for direction in DIRECTIONS))
     return tables.joined(
         (
@@ -33,6 +37,7 @@ def page(rows: Sequence[Row], published: Published) -> str:
             pg19.adaptation_table(rows, unit="token"),
             tables.difference_table(rows, "sharp", bits, "SHARP against each"),
             tables.retention_table(rows, "What is kept", baseline="counts-2"),
+            options_table(every, options),
             published_table(rows, published),
             CAP,
         )
@@ -71,6 +76,22 @@ def frozen_table(rows: Sequence[Row]) -> str:
     columns = ("learner", *(f"{d}, {m.replace('_', ' ')}" for d in DIRECTIONS for m in metrics))
     note = "True bits per token with learning off: held-out books, the last three books read, the first three."
     return markdown(Grid(title="Frozen", columns=columns, rows=tuple(lines), note=note)) if lines else ""
+
+
+def options_table(rows: Sequence[Row], options: Mapping[str, str]) -> str:
+    """What Adam keeps of the output layer, and the ε it is given: bits on the text that an option and its arm share."""
+    lines = []
+    for option, base in options.items():
+        tokens, gaps = pictures.paired_curve(rows, option, base)
+        if not tokens:
+            continue
+        ours = [row["value"] for row in rows if row["arm"] == option and row["metric"] == "curve"]
+        cost = tables.mean_of(rows, option, "seconds_per_1000") / tables.mean_of(rows, base, "seconds_per_1000")
+        shown = f"{fmean(ours):.3f}", f"{fmean(gaps):+.3f}", f"{gaps[-1]:+.3f}", f"{cost:.2f}"
+        lines.append((arm_style(option).label, f"{tokens[-1]:,}", *shown))
+    columns = ("option", "first tokens", "bits", "more than its arm", "the same, at their end", "time, as a share")
+    note = "Bits before learning on what both have read, one run each; `sharp bench output` measures the time alone."
+    return markdown(Grid(title="Options of Adam", columns=columns, rows=tuple(lines), note=note)) if lines else ""
 
 
 def _ranked(rows: Sequence[Row]) -> list[str]:
