@@ -166,6 +166,7 @@ def test_scatter_names_never_cover_each_other_or_a_point(tmp_path: Path) -> None
         arm: (1.0 + 0.3 * n, 2.0 + 0.02 * n) for n, arm in enumerate(("sharp", "rnn", "lstm", "gru", "clockwork"))
     }
     figure = bits_against_seconds(points)
+    figure.draw_without_rendering()
     axes, renderer = figure.axes[0], figure.canvas.get_renderer()
     from matplotlib.text import Text
 
@@ -183,6 +184,7 @@ def test_scatter_keeps_the_line_of_a_distant_name_clear_of_the_others() -> None:
     points |= {"ppmd-4": (1.2e-4, 1.944), "ppmd-6": (3.4e-4, 1.753), "ppmd-16": (7e-4, 1.72), "zpaq-5": (3.6e-3, 1.6)}
     points |= {"unigram": (6e-4, 4.12), "sharp": (0.19, 2.979), "rnn": (0.17, 2.111), "sharp-tick": (3.6, 2.75)}
     figure = bits_against_seconds(points)
+    figure.draw_without_rendering()
     axes, renderer = figure.axes[0], figure.canvas.get_renderer()
     boxes = {text.get_text(): Text.get_window_extent(text, renderer) for text in axes.texts}
     tied = [text for text in axes.texts if text.arrow_patch is not None]
@@ -192,6 +194,23 @@ def test_scatter_keeps_the_line_of_a_distant_name_clear_of_the_others() -> None:
         on_the_line = [(x0 + (x1 - x0) * share, y0 + (y1 - y0) * share) for share in np.linspace(0.05, 0.95, 19)]
         for name, box in boxes.items():
             assert name == text.get_text() or not any(box.contains(*at) for at in on_the_line)
+
+
+def test_scatter_lets_a_name_that_finds_no_place_choose_first() -> None:
+    from matplotlib.text import Text
+
+    points = {"unigram": (0.0006, 4.123), "sharp": (0.1368, 2.476), "film-normed": (0.1885, 2.979)}
+    points |= {"film-normed-between": (0.1884, 2.572), "rnn": (0.1313, 2.094), "lstm": (0.6308, 2.066)}
+    points |= {"gru": (0.3506, 1.973), "clockwork": (0.1947, 2.422), "transformer-small": (0.1747, 2.437)}
+    points |= {"transformer-5m": (0.7332, 2.228), "transformer-10m": (1.392, 2.333), "zpaq-5": (0.00355, 1.6)}
+    points |= {"ppmd-4": (0.0001224, 1.944)}
+    figure = bits_against_seconds(points)
+    figure.draw_without_rendering()
+    axes, renderer = figure.axes[0], figure.canvas.get_renderer()
+    boxes = [Text.get_window_extent(text, renderer) for text in axes.texts]
+    for n, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[n + 1 :])
+        assert not any(box.contains(*axes.transData.transform(point)) for point in points.values())
 
 
 def test_scatter_refuses_no_time_at_all() -> None:

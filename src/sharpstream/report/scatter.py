@@ -15,25 +15,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
 
-# Where a name may stand, in order of preference: offset in points, then the side of the text that faces the point.
-Place = tuple[float, float, str, str]
-PLACES: tuple[Place, ...] = (
-    (7, 0, "left", "center"),
-    (-7, 0, "right", "center"),
-    (0, 7, "center", "bottom"),
-    (0, -7, "center", "top"),
-    (6, 7, "left", "bottom"),
-    (6, -7, "left", "top"),
-    (-6, 7, "right", "bottom"),
-    (-6, -7, "right", "top"),
-    (0, 20, "center", "bottom"),
-    (0, -20, "center", "top"),
-    (12, 26, "left", "bottom"),
-    (12, -26, "left", "top"),
-    (0, 38, "center", "bottom"),
-    (0, -38, "center", "top"),
-)
+# Where a name may stand, in order of preference: how far from its point, in points, and on which side of it.
+SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
+Place = tuple[int, tuple[int, int]]
+PLACES: tuple[Place, ...] = tuple((distance, side) for distance in (7, 20, 36, 54) for side in SIDES)
+FONT_SIZE = 9
 FAR = 12  # points: a name further off than this is tied to its point by a line
+ACROSS = {1: "left", 0: "center", -1: "right"}
+UPWARDS = {1: "bottom", 0: "center", -1: "top"}
 
 
 @styled
@@ -66,51 +55,79 @@ def bits_against_seconds(
 
 
 def _name_points(axes: "Axes", points: Mapping[str, tuple[float, float]]) -> None:
-    """Write each arm's name at the first place where neither it nor its line covers a point, a name or a line."""
-    from matplotlib.transforms import Bbox
+    """Write each arm's name where neither it nor its line covers a point, a name or a line.
 
-    canvas: Any = axes.figure.canvas
-    renderer = canvas.get_renderer()
-    half = 5.0 * axes.figure.dpi / 72.0  # of a marker, in pixels
-    places = {arm: tuple(axes.transData.transform(point).tolist()) for arm, point in points.items()}
-    markers = {arm: Bbox.from_extents(x - half, y - half, x + half, y + half) for arm, (x, y) in places.items()}
-    inside, taken = axes.get_window_extent(renderer), list(markers.values())
-    for arm, point in points.items():
-        others = [box for box in taken if box is not markers[arm]]  # its own line may leave its own point
-        for place in PLACES:
-            text, box = _name(axes, renderer, arm, point, place)
-            line = _along(places[arm], box) if _is_far(place) else []
-            fits = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
-            free = not box.count_overlaps(taken) and not any(bit.count_overlaps(others) for bit in line)
-            if (fits and free) or place == PLACES[-1]:
-                taken += [box, *line]
-                break
+    Who finds no such place chooses first the next time, and all begin again.
+    """
+    chart, order = _Chart(axes, points), list(points)
+    for _ in points:
+        places, stuck = chart.places_of(order)
+        if stuck is None:
+            break
+        order.remove(stuck)
+        order.insert(0, stuck)
+    for arm, (distance, (x, y)) in places.items():
+        faces = ((1 - x) / 2, (1 - y) / 2)  # where its line ends, as shares of the name
+        tie = {"arrowstyle": "-", "color": GREY, "linewidth": 0.7, "relpos": faces} if distance > FAR else None
+        style: dict[str, Any] = {"ha": ACROSS[x], "va": UPWARDS[y], "fontsize": FONT_SIZE, "arrowprops": tie}
+        offset = distance * x, distance * y
+        axes.annotate(arm_style(arm).label, points[arm], offset, textcoords="offset points", **style)
+
+
+class _Chart:
+    """Markers and names as boxes in pixels; says where each name can stand."""
+
+    def __init__(self, axes: "Axes", points: Mapping[str, tuple[float, float]]) -> None:
+        from matplotlib.transforms import Bbox
+
+        canvas: Any = axes.figure.canvas
+        renderer = canvas.get_renderer()
+        self.scale = axes.figure.dpi / 72.0  # pixels of a point
+        half = 5.0 * self.scale  # of a marker
+        self.points = {arm: tuple(axes.transData.transform(point).tolist()) for arm, point in points.items()}
+        self.markers = {
+            arm: Bbox.from_extents(x - half, y - half, x + half, y + half) for arm, (x, y) in self.points.items()
+        }
+        self.inside = axes.get_window_extent(renderer)
+        self.sizes = {}
+        for arm in points:
+            text = axes.text(0, 0, arm_style(arm).label, fontsize=FONT_SIZE, transform=None)
+            box = text.get_window_extent(renderer)
+            self.sizes[arm] = box.width, box.height
             text.remove()
 
+    def places_of(self, order: Sequence[str]) -> tuple[dict[str, Place], str | None]:
+        """Each arm's place, chosen in this order; and the first arm that found none, which stands where it covers."""
+        taken, places, stuck = list(self.markers.values()), {}, None
+        for arm in order:
+            free = next((place for place in PLACES if self._is_free(arm, place, taken)), None)
+            if free is None:
+                stuck = stuck or arm
+            places[arm] = free or PLACES[0]
+            box = self._name(arm, places[arm])
+            taken += [box, *self._line(arm, box)]
+        return places, stuck
 
-def _name(axes: "Axes", renderer: Any, arm: str, point: tuple[float, float], place: Place) -> tuple[Any, "Bbox"]:
-    """The name at this place, and the box of the name alone, without its line."""
-    from matplotlib.text import Text
+    def _is_free(self, arm: str, place: Place, taken: Sequence["Bbox"]) -> bool:
+        box, inside = self._name(arm, place), self.inside
+        fits = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
+        return fits and not any(one.count_overlaps(taken) for one in (box, *self._line(arm, box)))
 
-    dx, dy, ha, va = place
-    tie = {"arrowstyle": "-", "color": GREY, "linewidth": 0.7} if _is_far(place) else None
-    label, offset = arm_style(arm).label, (dx, dy)
-    text: Any = axes.annotate(
-        label, point, offset, textcoords="offset points", ha=ha, va=va, fontsize=9, arrowprops=tie
-    )
-    text.update_positions(renderer)
-    return text, Text.get_window_extent(text, renderer)
+    def _name(self, arm: str, place: Place) -> "Bbox":
+        from matplotlib.transforms import Bbox
 
+        (x, y), (width, height), (distance, (across, upwards)) = self.points[arm], self.sizes[arm], place
+        left = x + distance * self.scale * across - width * (1 - across) / 2
+        low = y + distance * self.scale * upwards - height * (1 - upwards) / 2
+        return Bbox.from_bounds(left, low, width, height)
 
-def _is_far(place: Place) -> bool:
-    return max(abs(place[0]), abs(place[1])) > FAR
+    def _line(self, arm: str, box: "Bbox") -> list["Bbox"]:
+        """Small boxes, touching, from the arm's marker to the nearest edge of its name: what others may not cover."""
+        from matplotlib.transforms import Bbox
 
-
-def _along(point: Sequence[float], box: "Bbox") -> list["Bbox"]:
-    """Small boxes along the line from a point to the nearest edge of its name: what others may not cover."""
-    from matplotlib.transforms import Bbox
-
-    (x, y), bits = point, 8
-    to_x, to_y = min(max(x, box.x0), box.x1), min(max(y, box.y0), box.y1)
-    steps = [(x + (to_x - x) * i / bits, y + (to_y - y) * i / bits) for i in range(1, bits)]
-    return [Bbox.from_extents(at_x - 1, at_y - 1, at_x + 1, at_y + 1) for at_x, at_y in steps]
+        x, y = self.points[arm]
+        to_x, to_y = min(max(x, box.x0), box.x1), min(max(y, box.y0), box.y1)
+        bits = 1 + int(max(abs(to_x - x), abs(to_y - y)) / 2)
+        steps = [(x + (to_x - x) * i / bits, y + (to_y - y) * i / bits) for i in range(1, bits)]
+        line = [Bbox.from_extents(at_x - 1, at_y - 1, at_x + 1, at_y + 1) for at_x, at_y in steps]
+        return [bit for bit in line if not bit.overlaps(self.markers[arm])]
