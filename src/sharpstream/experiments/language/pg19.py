@@ -90,15 +90,19 @@ def jobs(scale: str, protocol: str) -> list[Job]:
     s = SCALES[scale]
     neural = [arm for arm in SIZES[s.size].neural if arm not in BLOCKS]
     wide = [WIDE] if s.wide else []
-    arms = [arm for arm in (*SIMPLE, EPISODIC, *neural, *COMPRESSORS, *wide) if arm not in s.without]
+    return repeated((*SIMPLE, EPISODIC, *neural, *COMPRESSORS, *wide), s, {"scale": scale, "protocol": protocol})
+
+
+def repeated(arms: Sequence[str], scale: Scale, settings: Mapping[str, str]) -> list[Job]:
+    """A job for each arm of the scale; second seeds after all first ones."""
     return [
         Job(
             arm if repetition == 0 else f"{arm}-seed{repetition}",
-            {"scale": scale, "protocol": protocol, "arm": arm, "repetition": repetition},
+            {**settings, "arm": arm, "repetition": repetition},
         )
-        for repetition in range(max([1, *s.seeds.values()]))
+        for repetition in range(max([1, *scale.seeds.values()]))
         for arm in arms
-        if repetition < s.seeds.get(arm, 1)
+        if arm not in scale.without and repetition < scale.seeds.get(arm, 1)
     ]
 
 

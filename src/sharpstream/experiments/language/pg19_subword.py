@@ -110,19 +110,10 @@ SCALES = {
 
 
 def jobs(scale: str, protocol: str) -> list[Job]:
-    """The quick learners first; a second seed after all first ones."""
+    """The quick learners first, options of Adam last."""
     s = SCALES[scale]
-    options = OPTIONS if s.options else ()
-    arms = [arm for arm in (*SIMPLE, "sharp", *RECURRENT, *s.transformers, *options) if arm not in s.without]
-    return [
-        Job(
-            arm if repetition == 0 else f"{arm}-seed{repetition}",
-            {"scale": scale, "protocol": protocol, "arm": arm, "repetition": repetition},
-        )
-        for repetition in range(max([1, *s.seeds.values()]))
-        for arm in arms
-        if repetition < s.seeds.get(arm, 1)
-    ]
+    arms = (*SIMPLE, "sharp", *RECURRENT, *s.transformers, *(OPTIONS if s.options else ()))
+    return pg19.repeated(arms, s, {"scale": scale, "protocol": protocol})
 
 
 def config_of(settings: Mapping[str, Any]) -> RunConfig:
