@@ -16,6 +16,7 @@ from sharpstream.evaluate.rows import Row
 from sharpstream.evaluate.verdicts import DIFFERS, HOLDS, NO_DIFFERENCE, NOT_DECIDED, NOT_RUN
 from sharpstream.experiments.effective_context import TEXT, reach
 from sharpstream.experiments.harness import experiment_named, read_rows, shown_findings
+from sharpstream.experiments.language import pictures
 from sharpstream.experiments.language.wall_time_page import PUBLISHED as PUBLISHED_SECONDS
 from sharpstream.experiments.language.wall_time_page import times
 from sharpstream.experiments.simulations.acceleration import LOOKS
@@ -131,7 +132,6 @@ def _size(timed: Sequence[Row], arm: str) -> str | None:
 
 
 WIDE = {"sharp-tick": "sharp-512-tick"}  # the picture has learners of other widths beside it
-FAR_ABOVE = ("uniform", "unigram", "counts-1", "counts-2")  # would squeeze all others into a corner
 
 
 def frontier_points(rows: Rows) -> dict[str, tuple[float, float]]:
@@ -150,7 +150,12 @@ def frontier_points(rows: Rows) -> dict[str, tuple[float, float]]:
         for arm in dict.fromkeys(row["arm"] for row in here):
             values = {row["metric"]: row["value"] for row in here if row["arm"] == arm}
             part_of = arm.startswith("episodic") and arm not in ("episodic", "episodic fast")
-            if arm not in (*points, *FAR_ABOVE) and not part_of and values.get("bits", 0) and values.get(cost, 0):
+            if (
+                arm not in (*points, *pictures.FAR_ABOVE)
+                and not part_of
+                and values.get("bits", 0)
+                and values.get(cost, 0)
+            ):
                 points[WIDE.get(arm, arm)] = (values[cost] * scale, values["bits"])
     return points
 

@@ -281,7 +281,7 @@ def more_figures(rows: Sequence[Row]) -> dict[str, "Figure"]:
         "adaptation": lambda: adaptation_figure(rows, arms),
         "probes": lambda: pictures.probes_figure(rows, arms),
         "retention": lambda: pictures.retention_picture(rows, "sharp"),
-        "tradeoff": lambda: pictures.tradeoff_figure(rows, [a for a in tables.arms_of(rows) if a != "uniform"]),
+        "tradeoff": lambda: pictures.tradeoff_figure(rows),
     }
     return pictures.known_figures(drawings)
 

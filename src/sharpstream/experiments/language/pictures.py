@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Curve = tuple[list[int], list[float]]
+FAR_ABOVE = ("uniform", "unigram", "counts-1", "counts-2")  # would squeeze all others into a corner
 SHARES = (0.0, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # marks of the gate's axis
 
 
@@ -120,8 +121,9 @@ def gate_figure(rows: Sequence[Row], arms: Sequence[str]) -> "Figure | None":
     return figure
 
 
-def tradeoff_figure(rows: Sequence[Row], arms: Sequence[str]) -> "Figure | None":
+def tradeoff_figure(rows: Sequence[Row]) -> "Figure | None":
     """Prequential bits against seconds per 1000 tokens."""
+    arms = in_sight(arms_of(rows))
     points = {arm: (mean_of(rows, arm, "seconds_per_1000"), mean_of(rows, arm, "bits")) for arm in arms}
     known = {arm: point for arm, point in points.items() if all(map(math.isfinite, point))}
     return bits_against_seconds(known) if known else None
@@ -142,5 +144,10 @@ def known_figures(drawings: Mapping[str, Callable[[], "Figure | None"]]) -> dict
 
 def neural_and_best_counts(rows: Sequence[Row]) -> list[str]:
     """The arms of a picture: everyone but the count models that a better one stands for, and the compressors."""
-    hidden = ("uniform", "ppmd", "zpaq", "counts-")
-    return [arm for arm in arms_of(rows) if arm == "counts-5" or not arm.startswith(hidden)]
+    hidden = ("ppmd", "zpaq", "counts-")
+    return in_sight([arm for arm in arms_of(rows) if arm == "counts-5" or not arm.startswith(hidden)])
+
+
+def in_sight(arms: Sequence[str]) -> list[str]:
+    """Without those that are far above everyone, unless there are no others."""
+    return [arm for arm in arms if arm not in FAR_ABOVE] or list(arms)

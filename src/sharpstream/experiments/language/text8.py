@@ -72,10 +72,10 @@ def more_figures(rows: Sequence[Row]) -> dict[str, "Figure"]:
     """Bars, retention, the gate, and bits against time."""
     shown = pictures.neural_and_best_counts(rows)
     drawings = {
-        "probes": lambda: pictures.probes_figure(rows, [arm for arm in shown if arm != "unigram"]),
+        "probes": lambda: pictures.probes_figure(rows, shown),
         "retention": lambda: pictures.retention_picture(rows, "sharp"),
         "gate": lambda: pictures.gate_figure(rows, [arm for arm in ("sharp", *BLOCKS) if arm in shown]),
-        "tradeoff": lambda: pictures.tradeoff_figure(rows, [a for a in tables.arms_of(rows) if a != "uniform"]),
+        "tradeoff": lambda: pictures.tradeoff_figure(rows),
     }
     return pictures.known_figures(drawings)
 
