@@ -51,6 +51,7 @@ TEXT8 = (
     Line("RNN, width 128", "text8/text8", "rnn", "2.47"),
     Line("SHARP, width 512, on-tick", "text8/text8-wide", "sharp-tick", "2.32"),
     Line("SHARP, width 512, on-tick, first 2M only", "text8/text8-wide", "tick-sleep", "", 2_000_000),
+    Line("RNN, width 512, first 2M only", "text8/text8-wide", "rnn", "", 2_000_000),
     Line("Transformer 5M, one update per 1024", "text8/text8", "transformer-5m", "2.41"),
     Line("Transformer 10M, one update per 1024", "text8/text8", "transformer-10m", "2.43"),
     Line("SHARP, width 128", "text8/text8", "sharp"),

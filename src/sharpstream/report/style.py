@@ -80,7 +80,7 @@ KIN = {
     "tau-0.01": ("sharp", "τ = 0.01"),
     **{f"sharp-gamma-{gamma:g}": ("sharp", f"SHARP, γ {gamma:g}") for gamma in (0.1, 0.4, 1.0)},
     "zpaq-5": ("zpaq", "zpaq, level 5"),
-    "tick-sleep": ("sharp", "SHARP, on-tick (2M)"),
+    "tick-sleep": ("sharp-tick", "SHARP, on-tick (2M)"),
     "tick-no-sleep": ("no-sleep", "on-tick, no sleep"),
     "tick-dead": ("dead_upper_levels", "on-tick, dead upper levels"),
     "tick-one-level": ("L=1", "on-tick, one level"),

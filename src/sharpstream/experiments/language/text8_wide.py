@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 Change = Callable[[SharpConfig], SharpConfig]
 TUNING = 50 * MILLION  # where the slice for choices begins; nothing reported is read from it
 ON_TICK, EVERY_STEP = "sharp-tick", "sharp"
+PARTS = ("tick-no-sleep", "tick-dead", "tick-one-level")  # what `tick-sleep` is without one of its parts
+RIVALS = {"tick-sleep": "rnn", EVERY_STEP: "gru"}  # SHARP → who has read as much
 LEVEL, SPREAD = PUBLISHED["sharp"][0], SPREADS["sharp"][0]  # forward, capped, after 10M
 
 
@@ -129,27 +131,43 @@ def reported(rows: Sequence[Row]) -> list[Row]:
 
 
 def figure(rows: Sequence[Row]) -> "Figure":
-    """Prequential bits along the stream."""
-    return pictures.curves_figure(rows, tables.arms_of(reported(rows)) or tables.arms_of(rows), "text8 at width 512")
+    """Prequential bits of the learners on the text that most of them have read."""
+    arms = tables.arms_of(reported(rows)) or tables.arms_of(rows)
+    learners = [arm for arm in arms if arm != ON_TICK and arm not in PARTS] or arms
+    return pictures.curves_figure(rows, learners, "Learners of width 512 on text8")
 
 
 def more_figures(rows: Sequence[Row]) -> dict[str, "Figure"]:
-    """The two million in which the parts are compared, as differences."""
+    """The two million in which the parts are compared, as differences; and SHARP along whole segments."""
     parts = [row for row in rows if row["arm"].startswith("tick-")]
-    return pictures.known_figures({"against": lambda: pictures.against_figure(parts, "tick-sleep")})
+    whole = [row for row in rows if row["arm"] == ON_TICK]
+    drawings = {
+        "against": lambda: pictures.against_figure(parts, "tick-sleep"),
+        "segments": lambda: pictures.curves_figure(whole, [ON_TICK], "Along a segment of text8") if whole else None,
+    }
+    return pictures.known_figures(drawings)
 
 
 def findings(rows: Sequence[Row]) -> list[Finding]:
-    """The published level, and whether each part is worth something here."""
+    """The published level, the published order on the same text, and whether each part is worth something here."""
     ours = tables.estimate(rows, ON_TICK, "forward_bits_clipped")
     gap = ours and replace(ours, mean=ours.mean - LEVEL, low=ours.low - LEVEL, high=ours.high - LEVEL)
     claim = "SHARP is at or below the published level, forward, capped, after 10M"
     level = judged(claim, f"{LEVEL} ± {SPREAD}", tables.plus_minus(ours) or "-", [gap], Claim("below", SPREAD))
+    order = [
+        tables.better(
+            rows, ours, f"{rival}{carry}", metric, f"better than {arm_style(f'{rival}{carry}').label}, {when}",
+            f"{LEVEL - PUBLISHED[rival][0]:+.2f} forward, capped",
+        )
+        for ours, rival in RIVALS.items()
+        for carry in ("", "-overlap")
+        for metric, when in (("bits", "before learning"), ("forward_bits", "frozen, forward"))
+    ]  # fmt: skip
     parts = [
         tables.better(rows, "tick-sleep", arm, "bits", f"better than {arm_style(arm).label} (first 2M)", "better")
-        for arm in ("tick-no-sleep", "tick-dead", "tick-one-level")
+        for arm in PARTS
     ]
-    return [level, *parts]
+    return [level, *order, *parts]
 
 
 def page(rows: Sequence[Row]) -> str:
