@@ -79,10 +79,17 @@ def measured(
         found.add(f"{name}_bits_clipped", scored.bits_clipped, clip=cap)
         for place, bits in enumerate(scored.parts):
             found.add(f"{name}_part", bits, place=place)
-    if isinstance(work.learner, Sharp) and texts:
-        for level, bits in enumerate(hearing(work.learner, texts[DIRECTIONS[0]][:HEARD]), start=1):
+    if texts:
+        for level, bits in heard(work, texts[DIRECTIONS[0]]).items():
             found.add("heard", bits, place=level)
     return found.rows
+
+
+def heard(run: Run, text: Tokens) -> dict[int, float]:
+    """Level → bits that it loses, frozen, made deaf to the one above; nothing of learners that have no levels."""
+    if not isinstance(run.learner, Sharp):
+        return {}
+    return dict(enumerate(hearing(run.learner, text[:HEARD]), start=1))
 
 
 def _diverged(directory: Path, config: RunConfig, arm: str) -> list[Cells]:

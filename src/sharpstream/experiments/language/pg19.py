@@ -24,7 +24,7 @@ from sharpstream.experiments.harness import Experiment, Finding, Job, judged
 from sharpstream.experiments.language import pictures, tables
 from sharpstream.experiments.language.arms import BLOCKS, COMPRESSORS, COUNTS, SIMPLE, SIZES, run_of
 from sharpstream.experiments.language.kept_scores import scored_once
-from sharpstream.experiments.language.measure import compressed, measured, read
+from sharpstream.experiments.language.measure import DIRECTIONS, compressed, heard, measured, read
 from sharpstream.experiments.language.published import Published, best_of_neural, neural_rivals, published_table
 from sharpstream.experiments.language.segments import MILLION, seed_of
 from sharpstream.frozen import opened
@@ -177,6 +177,8 @@ def read_books(directory: Path, config: RunConfig, scale: Scale, arm: str, proto
         ]
         rows += frozen_rows(direction, scored, stamp)
         rows += in_characters(run, f"{direction}_", scored, books, stamp)
+    deaf = heard(run, texts[DIRECTIONS[0]][0])
+    rows += [{**stamp, "metric": "heard", "place": level, "value": bits} for level, bits in deaf.items()]
     marks = [row for row in run.metrics.rows() if row["event"] == "part"]
     return rows + [
         {**stamp, "metric": f"part_{mark['since']}", "tokens": mark["tokens"], "place": mark["part"],

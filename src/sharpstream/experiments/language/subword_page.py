@@ -27,7 +27,7 @@ def arms_shown(rows: Sequence[Row]) -> list[str]:
 
 
 def page(rows: Sequence[Row], published: Published, options: Mapping[str, str]) -> str:
-    """Main table, frozen books, adaptation, what is kept, options of Adam (option → its arm), the published table."""
+    """Main table, frozen books, adaptation, hearing, what is kept, options of Adam (option → arm), published table."""
     every, rows = rows, [row for row in rows if row["arm"] not in options]
     bits = ("bits", *(f"{direction}_bits" for direction in DIRECTIONS))
     return tables.joined(
@@ -36,6 +36,7 @@ def page(rows: Sequence[Row], published: Published, options: Mapping[str, str]) 
             frozen_table(rows),
             pg19.adaptation_table(rows, unit="token"),
             tables.difference_table(rows, "sharp", bits, "SHARP against each"),
+            tables.hearing_table(rows, "What each level hears of the one above"),
             tables.retention_table(rows, "What is kept", baseline="counts-2"),
             options_table(every, options),
             published_table(rows, published),
