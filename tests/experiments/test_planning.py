@@ -262,11 +262,16 @@ def test_the_command_gives_the_same_as_json(study, quickly, tmp_path, capsys):
     assert (said["experiment"], said["done"], said["drawn_tokens_for"]) == ("drift", 0, [])
 
 
+def test_a_plan_is_of_the_laptop_scale_unless_another_is_given(study, quickly, tmp_path, capsys):
+    assert main(["plan", "drift", "--out", str(tmp_path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["scale"] == "laptop"
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["drfit", "--scale", "quick"], "there is no experiment 'drfit'"),
-        (["drift"], "--scale"),
+        (["drift", "--scale", "huge"], "--scale"),
         (["drift", "--scale", "quick", "--jobs", "0"], "jobs = 0"),
         (["drift", "--scale", "quick", "--only", "x*"], "no job of drift is called 'x*'"),
         (["replay-quality", "--scale", "quick"], "replay-quality cannot be planned"),

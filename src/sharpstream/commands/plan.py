@@ -26,8 +26,8 @@ class PlanOptions:
 
     name: Annotated[str, tyro.conf.Positional]
     """An experiment of `sharp reproduce`."""
-    scale: Literal["quick", "laptop", "paper"]
-    """As for `sharp reproduce`."""
+    scale: Literal["quick", "laptop", "paper"] = "laptop"
+    """As for `sharp reproduce`, where quick is the default: nobody plans a minute."""
     protocol: Literal["fair", "paper"] = "fair"
     """fair, or as published."""
     jobs: int = 2
