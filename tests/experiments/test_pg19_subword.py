@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from sharpstream.evaluate.rows import MADE_BY, Row
@@ -9,6 +10,7 @@ from sharpstream.experiments import recipes
 from sharpstream.experiments.harness import Job, reproduce
 from sharpstream.experiments.language import pg19_subword as study
 from sharpstream.experiments.language.pg19_subword import SCALES, config_of
+from sharpstream.experiments.language.rarity import rarity_rows, rarity_table
 from sharpstream.experiments.language.subword_page import options_table
 from sharpstream.factory import make_learner, model_of
 from sharpstream.streams import open_stream
@@ -43,6 +45,25 @@ def test_bits_accuracy_and_bits_per_character_are_those_of_the_learner(tmp_path)
     assert one["forward_bits"] == pytest.approx(forward.mean())
     assert one["forward_accuracy"] == pytest.approx(learner.correct.mean())
     assert one["forward_bits_per_character"] == pytest.approx(forward.sum() / stream.characters[ahead].sum())
+
+
+def test_a_token_costs_by_how_often_it_was_read_before(tmp_path):
+    stamp = {**dict.fromkeys(MADE_BY, "-"), "arm": "counts-1", "segment": 0, "seed": 0, "token_budget": 12}
+    learned, text = np.array([0] * 10 + [1, 2]), np.array([0, 0, 1, 3])
+    learner = make_learner(config_of(settings("counts-1")), vocabulary=4)
+    learner.learn(learned)
+    rows = rarity_rows(learner, text, learned, stamp)
+    bits = learner.evaluate(text)
+    found = {(row["metric"], row["place"]): row["value"] for row in rows}
+    assert found["bits_by_count", 10] == pytest.approx(bits[:2].mean())
+    assert found["bits_by_count", 1] == pytest.approx(bits[2])
+    assert found["bits_by_count", 0] == pytest.approx(bits[3])
+    assert [found["share_by_count", least] for least in (0, 1, 10)] == [0.25, 0.25, 0.5]
+    assert len(found) == 6
+    table = rarity_table([Row(row) for row in rows], ["rnn", "counts-1"], "Rare").splitlines()
+    assert "| share of the tokens | 25.0% | 25.0% | 50.0% | – | – | – |" in table
+    assert f"| Counts, order 1 | {bits[3]:.2f} | {bits[2]:.2f} | {bits[:2].mean():.2f} | – | – | – |" in table
+    assert len([line for line in table if line.startswith("| ")]) == 3
 
 
 @pytest.mark.parametrize("scale", SCALES)

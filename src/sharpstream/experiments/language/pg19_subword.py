@@ -5,6 +5,7 @@ token are true ones; bits per character compare tokenizers; the published, cappe
 read the first part of the text only, each beside its arm. `quick` needs no data: a small tokenizer of its own.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,11 +27,13 @@ from sharpstream.experiments import recipes
 from sharpstream.experiments.harness import Experiment, Finding, Job
 from sharpstream.experiments.language import pg19, pictures, tables
 from sharpstream.experiments.language.arms import PUBLISHED_TRANSFORMERS, RECURRENT, SMALL_TRANSFORMER
-from sharpstream.experiments.language.measure import measured, read
+from sharpstream.experiments.language.measure import DIRECTIONS, measured, read
 from sharpstream.experiments.language.published import Published
+from sharpstream.experiments.language.rarity import rarity_rows
 from sharpstream.experiments.language.segments import seed_of
 from sharpstream.experiments.language.subword_page import arms_shown, page
 from sharpstream.experiments.regimes import under
+from sharpstream.frozen import opened
 from sharpstream.streams import open_stream
 from sharpstream.streams.subword import SMALL_SIZE
 
@@ -169,12 +172,15 @@ def work(job: Job, directory: Path) -> list[Cells]:
     rows = pg19.read_books(directory, config, scale, arm, protocol)
     whole = {row["metric"]: row for row in rows if row["metric"] in ("bits", "error")}
     assert stream.characters is not None
-    characters = int(stream.characters[read(config.stream, (0, taken))].sum())
-    bits = whole["bits"]
+    learned, bits = read(config.stream, (0, taken)), whole["bits"]
+    characters = int(stream.characters[learned].sum())
     rows.append({**bits, "metric": "bits_per_character", "value": bits["value"] * taken / characters})
     if "error" in whole:
         rows.append({**whole["error"], "metric": "accuracy", "value": 1.0 - whole["error"]["value"]})
-    return rows
+    if math.isinf(bits["value"]):
+        return rows  # learning left the finite numbers: there is no state to score
+    unseen = pg19.probe_texts(config, scale)[DIRECTIONS[0]][0]
+    return rows + rarity_rows(opened(directory).learner, unseen, learned, bits)
 
 
 def figure(rows: Sequence[Row]) -> "Figure":

@@ -9,6 +9,7 @@ from sharpstream.evaluate.rows import Row
 from sharpstream.experiments.language import pg19, pictures, tables
 from sharpstream.experiments.language.measure import DIRECTIONS
 from sharpstream.experiments.language.published import Published, published_table
+from sharpstream.experiments.language.rarity import rarity_table
 from sharpstream.report.grid import Cell, Grid, markdown
 from sharpstream.report.style import arm_style
 
@@ -27,13 +28,14 @@ def arms_shown(rows: Sequence[Row]) -> list[str]:
 
 
 def page(rows: Sequence[Row], published: Published, options: Mapping[str, str]) -> str:
-    """Main table, frozen books, adaptation, hearing, what is kept, options of Adam (option → arm), published table."""
+    """Bits, frozen books, rare tokens, adaptation, hearing, what is kept, options (→ arm), the published table."""
     every, rows = rows, [row for row in rows if row["arm"] not in options]
     bits = ("bits", *(f"{direction}_bits" for direction in DIRECTIONS))
     return tables.joined(
         (
             main_table(rows),
             frozen_table(rows),
+            rarity_table(rows, _ranked(rows), "What a rare token costs, which the cap hides"),
             pg19.adaptation_table(rows, unit="token"),
             tables.difference_table(rows, "sharp", bits, "SHARP against each"),
             tables.hearing_table(rows, "What each level hears of the one above"),
