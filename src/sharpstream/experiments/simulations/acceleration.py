@@ -178,7 +178,7 @@ def _beyond(k: int, band: float) -> Claim:
 
 def _alphas(k: int, ends: Ends) -> Finding:
     """α 4 against each of the others, paired by seed."""
-    shown = ", ".join(f"{arm} {median_of(errors.values()):.3f}" for arm, errors in ends.items())
+    shown = ", ".join(f"{arm} {median_of(ends[arm].values()):.3f}" for arm in SHARP_ARMS if ends[arm])
     claim = f"K {k}: α = 4 is best at the end" if k > 2 else f"K {k}: every α ends alike"
     others = [difference_where_both(ends["alpha 4"], ends[arm]) for arm in SHARP_ARMS if arm != "alpha 4"]
     return judged(claim, "α = T" if k > 2 else "all alike", shown, others, _beyond(k, ALIKE))
