@@ -193,12 +193,12 @@ def verdicts_of(rows):
 @pytest.mark.parametrize(
     ("k", "claim", "alpha_6", "verdict"),
     [
-        (2, "every α ends alike", (0.21, 0.21, 0.21), "holds"),
-        (2, "every α ends alike", (0.30, 0.31, 0.30), "differs"),  # α 4 is the best, and they are not alike
-        (2, "every α ends alike", (0.21, 0.31, 0.21), "not decided"),
-        (4, "α = 4 is best at the end", (0.30, 0.31, 0.30), "holds"),
-        (4, "α = 4 is best at the end", (0.21, 0.21, 0.21), "no difference"),
-        (4, "α = 4 is best at the end", (0.15, 0.16, 0.15), "differs"),
+        (2, "α = 4 ends as α = 6", (0.21, 0.21, 0.21), "holds"),
+        (2, "α = 4 ends as α = 6", (0.30, 0.31, 0.30), "differs"),  # α 4 is the best, and they are not alike
+        (2, "α = 4 ends as α = 6", (0.21, 0.31, 0.21), "not decided"),
+        (4, "α = 4 ends better than α = 6", (0.30, 0.31, 0.30), "holds"),
+        (4, "α = 4 ends better than α = 6", (0.21, 0.21, 0.21), "no difference"),
+        (4, "α = 4 ends better than α = 6", (0.15, 0.16, 0.15), "differs"),
     ],
 )
 def test_all_alike_is_not_that_alpha_4_is_the_best(k, claim, alpha_6, verdict):

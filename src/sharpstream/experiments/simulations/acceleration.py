@@ -164,7 +164,7 @@ def findings(rows: Sequence[Row]) -> list[Finding]:
         here = select(rows, k=k)
         last = max(row["tokens"] for row in here)
         ends = {arm: final_errors(select(here, arm=arm), last, 5 * EVERY) for arm in ARMS}
-        found += [_alphas(k, ends), _sleep(k, ends), _sooner(k, here, last)]
+        found += [*_alphas(k, ends), _sleep(k, ends), _sooner(k, here, last)]
         rnn = ends["rnn"].values()
         claim, shown = f"K {k}: the RNN fails (aligned state)", f"{median_of(rnn):.3f}"
         found.append(judged(claim, "≈ 0.333", shown, [estimate_of(FAILS - error for error in rnn)], Claim("below")))
@@ -176,12 +176,16 @@ def _beyond(k: int, band: float) -> Claim:
     return Claim("below" if k > 2 else "within", band)
 
 
-def _alphas(k: int, ends: Ends) -> Finding:
+def _alphas(k: int, ends: Ends) -> list[Finding]:
     """α 4 against each of the others, paired by seed."""
-    shown = ", ".join(f"{arm} {median_of(ends[arm].values()):.3f}" for arm in SHARP_ARMS if ends[arm])
-    claim = f"K {k}: α = 4 is best at the end" if k > 2 else f"K {k}: every α ends alike"
-    others = [difference_where_both(ends["alpha 4"], ends[arm]) for arm in SHARP_ARMS if arm != "alpha 4"]
-    return judged(claim, "α = T" if k > 2 else "all alike", shown, others, _beyond(k, ALIKE))
+    ours, found = ends["alpha 4"], []
+    for arm, alpha in SHARP_ARMS.items():
+        if alpha != 4:
+            claim = f"K {k}: α = 4 ends {'better than' if k > 2 else 'as'} α = {alpha}"
+            shown = f"{median_of(ours.values()):.3f}, {median_of(ends[arm].values()):.3f}"
+            gap = difference_where_both(ours, ends[arm])
+            found.append(judged(claim, "α = T is best" if k > 2 else "all alike", shown, [gap], _beyond(k, ALIKE)))
+    return found
 
 
 def _sleep(k: int, ends: Ends) -> Finding:
