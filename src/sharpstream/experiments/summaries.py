@@ -151,12 +151,8 @@ def frontier_points(rows: Rows) -> dict[str, tuple[float, float]]:
         for arm in dict.fromkeys(row["arm"] for row in here):
             values = {row["metric"]: row["value"] for row in here if row["arm"] == arm}
             part_of = arm.startswith("episodic") and arm not in ("episodic", "episodic fast")
-            if (
-                arm not in (*points, *pictures.FAR_ABOVE)
-                and not part_of
-                and values.get("bits", 0)
-                and values.get(cost, 0)
-            ):
+            hidden = part_of or arm in (*points, *pictures.FAR_ABOVE)
+            if not hidden and values.get("bits", 0) and values.get(cost, 0):
                 points[WIDE.get(arm, arm)] = (values[cost] * scale, values["bits"])
     return points
 
